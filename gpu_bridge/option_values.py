@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -88,6 +89,8 @@ def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:
     label = f"Option '{row.name}'" if own else f"Option '{name}', {row.name} here,"
     if hasattr(value, "item") and getattr(value, "ndim", None) == 0:
         value = value.item()  # a NumPy scalar
+    if row.name == "device" and isinstance(value, (list, tuple)):
+        value = _joined(value)
     read = _from_text(row, value) if isinstance(value, str) else value
     if read is None:
         if row.may_be_none:
@@ -111,6 +114,14 @@ def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:
     raise OptionError(
         f"{label} needs a value of type {row.kind}; {value!r} is a {type(value).__name__}."
     )
+
+
+def _joined(devices: Sequence[Any]) -> Any:
+    """Return several GPUs as one text: 'cuda:0,1' for ['cuda:0', 'cuda:1'], else the first."""
+    names = ["cuda:0" if device == "cuda" else str(device) for device in devices]
+    if all(_is_choice(name, "cuda:N") for name in names) and names:
+        return "cuda:" + ",".join(name.partition(":")[2] for name in names)
+    return ", ".join(names)
 
 
 def _from_text(row: OptionRow, text: str) -> Any:
@@ -157,9 +168,12 @@ def _in_choices(row: OptionRow, value: str, label: str) -> str:
 
 
 def _is_choice(value: str, choice: str) -> bool:
-    """Whether a value is one of the choices, where ``:N`` at the end stands for any number."""
-    stem, is_numbered, _ = choice.partition(":N")
+    """Whether a value is one of the choices; ``:N`` at the end is any number, ``:N,M`` several."""
+    stem, is_numbered, several = choice.partition(":N")
     if not is_numbered:
         return value == choice
-    start, colon, number = value.partition(":")
-    return start == stem and bool(colon) and number.isdecimal() and number.isascii()
+    start, colon, found = value.partition(":")
+    numbers = found.split(",")
+    fits = len(numbers) > 1 if several else len(numbers) == 1
+    are_numbers = all(number.isdecimal() and number.isascii() for number in numbers)
+    return start == stem and bool(colon) and fits and are_numbers

@@ -120,7 +120,7 @@ def test_ends_of_a_range_are_inside(name: str, value: float) -> None:
 def test_wrong_choice_is_refused_with_the_nearest() -> None:
     with pytest.raises(OptionError, match=r"one of auto, highs.*Did you mean 'highs'"):
         make_options(method="HIGHS")
-    with pytest.raises(OptionError, match=r"one of auto, cuda, cuda:N, cpu; 'quantum' was given"):
+    with pytest.raises(OptionError, match=r"one of auto, cuda, cuda:N, .*cpu; 'quantum' was given"):
         make_options(device="quantum")
 
 
@@ -222,8 +222,19 @@ def test_any_mapping_gives_options_or_an_option_error(values: dict[str, object])
 
 def test_a_numbered_choice() -> None:
     assert make_options(device="cuda:3").device == "cuda:3"
-    for wrong in ("cuda:", "cuda:N", "cuda:-1", "cpu:1", "cuda3"):
+    assert make_options(device="cuda:0,2").device == "cuda:0,2"
+    assert make_options(device="cuda:all").device == "cuda:all"
+    for wrong in ("cuda:", "cuda:N", "cuda:-1", "cpu:1", "cuda3", "cuda:0,", "cuda:1,x", "cpu:all"):
         with pytest.raises(OptionError, match="cuda:N"):
+            make_options(device=wrong)
+
+
+def test_several_gpus_may_be_a_list() -> None:
+    assert make_options(device=["cuda:0", "cuda:1"]).device == "cuda:0,1"
+    assert make_options(device=("cuda", "cuda:3")).device == "cuda:0,3"
+    assert make_options(device=["cpu"]).device == "cpu"
+    for wrong in ([], ["cpu", "cuda:0"], ["cuda:0", 1]):
+        with pytest.raises(OptionError, match="cuda:N,M"):
             make_options(device=wrong)
 
 
@@ -244,7 +255,7 @@ def test_when_a_vertex_is_wanted(crossover: str, tolerance: float, vertex: bool)
 def test_ranges_read_well() -> None:
     assert TABLE["tolerance"].range == "1e-10 to 0.1"
     assert TABLE["rel_gap"].range == "at least 0"
-    assert TABLE["device"].range == "auto, cuda, cuda:N, cpu"
+    assert TABLE["device"].range == "auto, cuda, cuda:N, cuda:N,M, cuda:all, cpu"
     assert TABLE["presolve"].range == "true, false"
     assert TABLE["log_file"].range == ""
 

@@ -11,6 +11,7 @@ import ctypes
 import importlib.util
 import os
 import platform
+import re
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ from solvers.core.process_state import Slot
 
 CUDA_13 = 13000
 """Driver interface version from which the CUDA 13 build of CuPy is the right one."""
+
+ALL_GPUS = "cuda:all"
+"""What stands for all visible GPUs."""
+
+_NUMBERED = re.compile(r"cuda:[0-9]+(,[0-9]+)*")
 
 CUDA_OUT_OF_MEMORY = 2
 """Status of driver and runtime calls that found the memory exhausted."""
@@ -150,9 +156,9 @@ def find_device(wanted: str = "auto") -> Device:
 
     Parameters
     ----------
-    wanted : {'auto', 'cuda', 'cuda:N', 'cpu'}
+    wanted : {'auto', 'cuda', 'cuda:N', 'cuda:N,M', 'cuda:all', 'cpu'}
         'auto' takes a usable GPU where there is one and the CPU otherwise; 'cuda' is the first
-        GPU, 'cuda:1' the second.
+        GPU, 'cuda:1' the second. Of several GPUs it is the first that is named.
 
     Raises
     ------
@@ -163,6 +169,19 @@ def find_device(wanted: str = "auto") -> Device:
     if device.note and wanted != "auto":
         raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
     return cpu() if device.note else device
+
+
+def find_devices(wanted: str) -> tuple[Device, ...]:
+    """Return all devices that are meant: one, or the GPUs of 'cuda:0,1' or 'cuda:all'.
+
+    Raises
+    ------
+    DeviceError
+        As :func:`find_device` does.
+    """
+    if "," not in wanted and wanted != ALL_GPUS:
+        return (find_device(wanted),)
+    return tuple(find_device(f"cuda:{index}") for index in _indices(wanted, len(_gpus())))
 
 
 def look_for(wanted: str) -> Device:
@@ -178,11 +197,11 @@ def look_for(wanted: str) -> Device:
     """
     if wanted == "cpu":
         return cpu()
-    kind, _, number = wanted.partition(":")
-    if (kind not in ("auto", "cuda")) or (
-        ":" in wanted and not (kind == "cuda" and number.isdigit())
-    ):
-        raise DeviceError(f"There is no device '{wanted}'; use 'auto', 'cuda', 'cuda:1' or 'cpu'.")
+    if wanted not in ("auto", "cuda", ALL_GPUS) and not _NUMBERED.fullmatch(wanted):
+        raise DeviceError(
+            f"There is no device '{wanted}'; use 'auto', 'cuda', 'cuda:1', 'cuda:0,1', 'cuda:all' "
+            "or 'cpu'."
+        )
     seen = _gpus()
     if not seen:
         if wanted == "auto":
@@ -191,16 +210,25 @@ def look_for(wanted: str) -> Device:
             f"device='{wanted}' was asked for, but no NVIDIA GPU is visible here: the driver "
             "library is missing, or CUDA_VISIBLE_DEVICES hides the GPU. Use device='cpu' or 'auto'."
         )
-    index = int(number or 0)
-    if index >= len(seen):
+    indices = _indices(wanted, len(seen))
+    if max(indices) >= len(seen):
         raise DeviceError(
             f"device='{wanted}' was asked for, but the last of the visible GPUs is "
             f"'cuda:{len(seen) - 1}'."
         )
-    device = seen[index]
+    if len(set(indices)) < len(indices):
+        raise DeviceError(f"device='{wanted}' names a GPU twice; name each once.")
+    device = seen[indices[0]]
     if device.note and wanted != "auto":
         raise DeviceError(f"The GPU '{device.name}' cannot be used: {device.note}.")
     return device
+
+
+def _indices(wanted: str, seen: int) -> tuple[int, ...]:
+    """Return the numbers of the GPUs that are meant."""
+    if wanted == ALL_GPUS:
+        return tuple(range(seen))
+    return tuple(int(number) for number in (wanted.partition(":")[2] or "0").split(","))
 
 
 def expect(device: Device) -> None:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import dataclasses
 
-from solvers.core.device import Device, cpu, find_device
+from solvers.core.device import Device, cpu
 from solvers.core.empty_matrix import solve_without_coefficients
+from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -21,6 +22,7 @@ from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
+from solvers.pdlp.distributed.group import DeviceGroup, find_place
 from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -32,6 +34,7 @@ __all__ = [
     "Milestone",
     "Norms",
     "Settings",
+    "find_place",
     "memory_needed",
     "prepare",
     "run",
@@ -88,7 +91,7 @@ def solve(
     DeviceError
         A GPU was asked for where there is none.
     """
-    device = _choose_device(problem, options, settings)
+    device = _choose_device(problem, options, progress, settings)
     if problem.num_nonzeros == 0:
         return solve_without_coefficients(problem, "pdlp", device.kind)
     start = filtered(problem, start)
@@ -99,6 +102,8 @@ def solve(
         )
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
+            if isinstance(device, DeviceGroup):
+                device.explain(error)
             raise
     if outcome is None:
         device.release_memory()
@@ -111,10 +116,21 @@ def solve(
     return dataclasses.replace(outcome, seconds=progress.seconds)
 
 
-def _choose_device(problem: Problem, options: EngineOptions, settings: Settings) -> Device:
+def _choose_device(
+    problem: Problem, options: EngineOptions, progress: Progress, settings: Settings
+) -> Device:
     if options.device == "auto" and problem.num_nonzeros < settings.execution.gpu_from_nonzeros:
         return cpu()
-    return find_device(options.device)
+    device = find_place(options.device)
+    if not isinstance(device, DeviceGroup):
+        return device
+    try:
+        device.connect()
+    except DeviceError as failure:
+        progress.log(f"{failure} PDLP runs on one GPU.")
+        return device.members[0]
+    progress.log(f"PDLP runs on {device.name}, each with a part of the model.")
+    return device
 
 
 def _with_feasible_point(

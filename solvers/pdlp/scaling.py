@@ -10,8 +10,6 @@ which others put first, took a tenth more iterations than those of Curtis and Re
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,19 +17,9 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
+from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
+from solvers.pdlp.products import Matrix, gathered, prepared
 from solvers.pdlp.settings import Settings
-from solvers.sparse.slices import Slices
-
-
-def prepared(name: str, *values: Any, threads: int = 0) -> Callable[[], None]:
-    """Return a kernel of the matrix with its arguments, to be run again and again.
-
-    On a GPU preparing a launch costs five times as much as the launch.
-    """
-    if any(isinstance(value, np.ndarray) for value in values):
-        return functools.partial(MATRIX[name], *values, threads=threads)
-    return MATRIX.bind(name, *values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +31,8 @@ class Scaling:
 
 
 def find_scaling(
-    by_row: Slices,
-    by_column: Slices,
+    by_row: Matrix,
+    by_column: Matrix,
     device: Device,
     settings: Settings,
     progress: Progress,
@@ -54,14 +42,14 @@ def find_scaling(
 
     Empty rows and columns keep the scale 1. When time runs out, the passes left are left out.
     """
-    row, next_row = (device.to_device(np.ones(by_row.rows)) for _ in range(2))
-    column, next_column = (device.to_device(np.ones(by_column.rows)) for _ in range(2))
+    row, next_row = (gathered(by_row, np.ones(by_row.rows), device) for _ in range(2))
+    column, next_column = (gathered(by_column, np.ones(by_column.rows), device) for _ in range(2))
 
-    def rescale(matrix: Slices, mode: int, own: Any, other: Any, scaled: Any) -> None:
-        MATRIX["rescale"](*matrix.arguments, mode, own, other, scaled, threads=threads)
+    def rescale(matrix: Matrix, mode: int, own: Any, other: Any, scaled: Any) -> None:
+        prepared("rescale", matrix, mode, own, other, scaled, threads=threads)()
 
-    balance_rows = prepared("balance", *by_row.arguments, column, row, threads=threads)
-    balance_columns = prepared("balance", *by_column.arguments, row, column, threads=threads)
+    balance_rows = prepared("balance", by_row, column, row, threads=threads)
+    balance_columns = prepared("balance", by_column, row, column, threads=threads)
     for _ in range(settings.scaling.curtis_reid_passes):
         if progress.should_stop():
             break

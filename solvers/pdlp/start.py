@@ -15,17 +15,16 @@ from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import SIZE, Control
-from solvers.pdlp.kernels.measure import SUMS
+from solvers.pdlp.distributed.coefficients import share_out
+from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.products import Matrix, of_rows, partial_sums
 from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import Coefficients, DeviceProblem, Iterate, State, to_device
 from solvers.pdlp.step_size import spectral_norm
 from solvers.pdlp.termination import Criteria
 from solvers.pdlp.warm_start import first_x, first_y
-from solvers.sparse.slices import Plan, Slices
-
-ROWS_PER_SLOT = 2048
-"""Rows whose terms the CPU adds one after the other before sums are combined."""
+from solvers.sparse.slices import Plan
 
 REAL_BYTES = 8
 
@@ -60,20 +59,19 @@ def prepare(
     there = place(problem, device, settings, progress, options.threads, norms, coefficients)
     coefficients = there.coefficients
     norm = spectral_norm(there, settings, progress, options.seed, options.threads)
-    xp = device.xp
     x = there.columns_to_device(first_x(problem, start))
     y = there.rows_to_device(first_y(problem, start))
     control = _control(there, norm, settings, Criteria.uniform(options.tolerance))
     return State(
         problem=there,
         settings=settings,
-        x=Iterate.starting_at(x, device),
-        y=Iterate.starting_at(y, device),
+        x=Iterate.starting_at(x),
+        y=Iterate.starting_at(y),
         feasible_x=x.copy(),
         reflected=x.copy(),
         control=device.to_device(control),
-        row_partial=xp.zeros((_slots(coefficients.by_row), SUMS)),
-        column_partial=xp.zeros((_slots(coefficients.by_column), SUMS)),
+        row_partial=partial_sums(coefficients.by_row, device),
+        column_partial=partial_sums(coefficients.by_column, device),
         threads=options.threads,
         norm=norm,
     )
@@ -93,17 +91,21 @@ def place(
     limit = own if norms is None else norms
     if coefficients is None:
         pack_from = settings.execution.pack_from
-        coefficients = to_device(problem, device, _plan(problem, settings.execution), pack_from)
+        plan = _plan(problem, settings.execution)
+        if isinstance(device, DeviceGroup):
+            piece = settings.execution.exchange_piece
+            coefficients = share_out(problem, device, plan, pack_from, piece)
+        else:
+            coefficients = to_device(problem, device, plan, pack_from)
     scaling = find_scaling(
         coefficients.by_row, coefficients.by_column, device, settings, progress, threads
     )
-    rows, columns = coefficients.row_order, coefficients.column_order
 
     def of_rows(values: FloatArray) -> Any:
-        return device.to_device(values if rows is None else values[rows])
+        return coefficients.rows_to_device(values, device)
 
     def of_columns(values: FloatArray) -> Any:
-        return device.to_device(values if columns is None else values[columns])
+        return coefficients.columns_to_device(values, device)
 
     return DeviceProblem(
         original=problem,
@@ -115,16 +117,16 @@ def place(
         upper=of_columns(problem.upper),
         row_lower=of_rows(problem.row_lower),
         row_upper=of_rows(problem.row_upper),
-        column_metric=_squared(scaling.column, device),
-        row_metric=_squared(scaling.row, device),
+        column_metric=_squared(scaling.column, coefficients.by_column, device),
+        row_metric=_squared(scaling.row, coefficients.by_row, device),
         side_norm=min(own.sides, limit.sides),
         cost_norm=min(own.cost, limit.cost),
     )
 
 
-def _squared(scale: Any, device: Device) -> Any:
-    """Return the square of a scale; on the host, which is spared compiling a kernel for it."""
-    return device.to_device(device.to_host(scale) ** 2)
+def _squared(scale: Any, matrix: Matrix, device: Device) -> Any:
+    """Return the square of a matrix's row scale; on the host, which spares compiling a kernel."""
+    return of_rows(matrix, device.to_host(scale) ** 2, device)
 
 
 def _plan(problem: Problem, settings: ExecutionSettings) -> Plan:
@@ -188,11 +190,6 @@ def _first_weight(there: DeviceProblem) -> float:
 def suggested_weight(cost_norm: Any, side_norm: Any) -> Any:
     """Return the primal weight that the norms of scaled cost and sides suggest."""
     return (1.0 + cost_norm) / (1.0 + side_norm)
-
-
-def _slots(matrix: Slices) -> int:
-    """Return into how many partial sums a check divides its work."""
-    return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
 
 
 def memory_needed(problem: Problem) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.pdlp.control import Control
+from solvers.pdlp.products import Matrix, of_rows
 from solvers.pdlp.scaling import Scaling
 from solvers.pdlp.settings import Settings
 from solvers.sparse.slices import (
@@ -39,10 +40,22 @@ class Coefficients:
     stands for no change.
     """
 
-    by_row: Slices
-    by_column: Slices
+    by_row: Matrix
+    by_column: Matrix
     row_order: Any = None
     column_order: Any = None
+
+    def rows_to_device(self, values: FloatArray, device: Device) -> Any:
+        """Bring figures of rows (m,) to the device and into its order."""
+        return of_rows(self.by_row, _ordered(values, self.row_order), device)
+
+    def columns_to_device(self, values: FloatArray, device: Device) -> Any:
+        """Bring figures of columns (n,) to the device and into its order."""
+        return of_rows(self.by_column, _ordered(values, self.column_order), device)
+
+
+def _ordered(values: FloatArray, order: Any) -> FloatArray:
+    return values if order is None else values[order]
 
 
 def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> Coefficients:
@@ -105,11 +118,11 @@ class DeviceProblem:
 
     def columns_to_device(self, values: FloatArray) -> Any:
         """Bring figures of columns (n,) to the device and into its order."""
-        return self._to_device(values, self.coefficients.column_order)
+        return self.coefficients.columns_to_device(values, self.device)
 
     def rows_to_device(self, values: FloatArray) -> Any:
         """Bring figures of rows (m,) to the device and into its order."""
-        return self._to_device(values, self.coefficients.row_order)
+        return self.coefficients.rows_to_device(values, self.device)
 
     def _to_host(self, values: Any, order: Any) -> FloatArray:
         found = self.device.to_host(values)
@@ -118,9 +131,6 @@ class DeviceProblem:
         original = np.empty_like(found)
         original[order] = found
         return original
-
-    def _to_device(self, values: FloatArray, order: Any) -> Any:
-        return self.device.to_device(values if order is None else values[order])
 
 
 @dataclass(eq=False)
@@ -150,9 +160,11 @@ class Iterate:
         return (*self.written, self.anchor)
 
     @classmethod
-    def starting_at(cls, point: Any, device: Device) -> Iterate:
+    def starting_at(cls, point: Any) -> Iterate:
         """Return the state of a side before the first iteration."""
-        step, first_step = device.xp.zeros(point.shape), device.xp.zeros(point.shape)
+        step, first_step = point.copy(), point.copy()
+        for vector in (step, first_step):
+            vector.fill(0.0)
         return cls(point, point.copy(), point.copy(), step, first_step, point.copy())
 
 
@@ -194,13 +206,13 @@ class State:
 
     @property
     def column_matrix(self) -> tuple[Any, ...]:
-        """The arguments by which kernels take A'."""
-        return self.problem.coefficients.by_column.arguments
+        """The arguments by which kernels take A', on one device."""
+        return cast(Slices, self.problem.coefficients.by_column).arguments
 
     @property
     def row_matrix(self) -> tuple[Any, ...]:
-        """The arguments by which kernels take A."""
-        return self.problem.coefficients.by_row.arguments
+        """The arguments by which kernels take A, on one device."""
+        return cast(Slices, self.problem.coefficients.by_row).arguments
 
     @property
     def column_data(self) -> tuple[Any, ...]:
@@ -222,13 +234,12 @@ class State:
         control = self.read_control()
         for name, value in values.items():
             control[Control[name.upper()]] = value
-        self.control[...] = self.problem.device.to_device(np.asarray(control))
+        overwrite(self.control, control)
 
 
 def overwrite(target: Any, values: FloatArray, order: Any = None) -> None:
     """Overwrite an array on the device with one of the host, in the device's order."""
-    if order is not None:
-        values = values[order]
+    values = _ordered(values, order)
     if isinstance(target, np.ndarray):
         target[...] = values
     else:

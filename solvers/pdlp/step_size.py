@@ -14,7 +14,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.core.vectors import inner
-from solvers.pdlp.scaling import prepared
+from solvers.pdlp.products import gathered, prepared
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem, overwrite
 
@@ -42,15 +42,15 @@ def spectral_norm(
     generator = np.random.default_rng(seed)
     # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
     # It is drawn in the order of the original, which does not depend on the layout.
-    first = problem.rows_to_device(generator.standard_normal(coefficients.by_row.rows))
-    q = device.to_device(device.to_host(first) * np.sqrt(row_metric))
-    image = device.xp.empty(coefficients.by_row.rows)
-    by_columns = device.xp.empty(coefficients.by_column.rows)
+    rows, columns = coefficients.by_row, coefficients.by_column
+    first = problem.rows_to_device(generator.standard_normal(rows.rows))
+    q = gathered(rows, device.to_host(first) * np.sqrt(row_metric), device)
+    image = gathered(rows, np.zeros(rows.rows), device)
+    by_columns = gathered(columns, np.zeros(columns.rows), device)
 
     def product(vector: Any, into: Any) -> tuple[Callable[[], None], ...]:
-        columns, rows = coefficients.by_column.arguments, coefficients.by_row.arguments
-        first = (*columns, problem.column_metric, vector, by_columns)
-        second = (*rows, problem.row_metric, by_columns, into)
+        first = (columns, problem.column_metric, vector, by_columns)
+        second = (rows, problem.row_metric, by_columns, into)
         return tuple(
             prepared("multiply_scaled", *values, threads=threads) for values in (first, second)
         )

@@ -21,7 +21,6 @@ from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
 from gpu_bridge.pipeline.routes.crossed import crossed
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
-from solvers.core.device import find_device
 from solvers.core.errors import DeviceError
 from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -214,13 +213,13 @@ def _fitting_device(problem: Problem, options: Options, progress: Progress) -> s
 
     if options.device == "cpu":
         return "cpu"
-    device = find_device(options.device)
+    device = pdlp.find_place(options.device)
     if device.kind == "cpu" or not device.memory_free:  # zero stands for unknown
         return options.device
     needed = pdlp.memory_needed(problem)
     if needed > MEMORY_SHARE * device.memory_free:
         device.release_memory()  # what an earlier solve left in CuPy's pool
-        device = find_device(options.device)
+        device = pdlp.find_place(options.device)
     if needed <= MEMORY_SHARE * device.memory_free:
         return options.device
     progress.log(

@@ -13,7 +13,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from solvers.core.progress import Progress
+from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.execution.on_group import BlocksOnGroup
 from solvers.pdlp.state import State
 from solvers.pdlp.termination import Record
 
@@ -40,7 +42,10 @@ class IterationBlocks(Protocol):
 
 def iteration_blocks(state: State, progress: Progress) -> IterationBlocks:
     """Return what runs blocks of iterations on the device of a state."""
-    if state.problem.device.kind == "cpu":
+    device = state.problem.device
+    if isinstance(device, DeviceGroup):
+        return BlocksOnGroup(state, device)
+    if device.kind == "cpu":
         return BlocksOnCpu(state, progress)
     from solvers.pdlp.execution.on_gpu import BlocksOnGpu
 

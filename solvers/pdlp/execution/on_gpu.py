@@ -96,7 +96,7 @@ class BlocksOnGpu:
         self._cupy = state.problem.device.xp
         self._stream = self._cupy.cuda.get_current_stream()
         self.depth = depth_of(state.problem.coefficients.by_row.nonzeros)
-        self._slots = _pinned(self._cupy, self.depth + 1)
+        self._slots = pinned(self._cupy, self.depth + 1)
         self._under_way: deque[tuple[int, ExecutionMode | None, Any, Any]] = deque()
         self._submitted = 0
         self._untried = list(
@@ -238,7 +238,7 @@ def depth_of(nonzeros: int) -> int:
     return DEEP if nonzeros < DEEP_BELOW else SHALLOW
 
 
-def _pinned(cupy: Any, count: int) -> Any:
+def pinned(cupy: Any, count: int) -> Any:
     """Return control arrays in host memory that the GPU can write while the host goes on."""
     memory = cupy.cuda.alloc_pinned_memory(count * SIZE * 8)
     return np.frombuffer(memory, np.float64, count * SIZE).reshape(count, SIZE)

@@ -1,0 +1,35 @@
+"""Laying a problem's matrix out over the devices of a group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solvers.core.problem import Problem
+from solvers.core.rows import SparseRows
+from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.distributed.matrix import share_matrix
+from solvers.pdlp.distributed.sides import sides_of
+from solvers.pdlp.state import Coefficients
+from solvers.sparse.slices import CPU_PLAN, Packed, Plan, pack
+
+
+def share_out(
+    problem: Problem, group: DeviceGroup, plan: Plan, pack_from: int, piece: int
+) -> Coefficients:
+    """Share the matrix of a problem out by rows and by columns, and copy it to the devices.
+
+    ``piece`` elements travel together at the most; the other arguments are those of
+    :func:`solvers.pdlp.state.to_device`.
+    """
+    rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
+    on_cpu = group.kind == "cpu"
+    plan = CPU_PLAN if on_cpu else plan
+    packs = rows.nnz >= pack_from and not on_cpu
+    packed = pack(rows.data, *rows.shape) if packs else Packed()
+    own, other = sides_of(rows, columns, np.array(group.shares), plan, piece)
+    return Coefficients(
+        by_row=share_matrix(group, rows, own, other, plan, packed),
+        by_column=share_matrix(group, columns, other, own, plan, packed),
+        row_order=own.order,
+        column_order=other.order,
+    )

@@ -1,0 +1,152 @@
+"""Messages between the devices of a group.
+
+A message is a run of float64 elements of one device's array that is put into another's. Messages of
+one exchange go together; they begin when what the devices' streams have been given before is done,
+and streams go on when their messages have arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from solvers.core.errors import DeviceError
+
+NCCL_MISSING = (
+    "Several GPUs talk to each other through NCCL, which CuPy does not find here; run "
+    "pip install nvidia-nccl-cu{version}."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """Elements of ``sent``, those at ``places`` if they are given, on their way to ``received``.
+
+    ``packed`` is memory of the source in which elements from several places are put together.
+    """
+
+    source: int
+    target: int
+    sent: Any
+    received: Any
+    places: Any = None
+    packed: Any = None
+
+
+class Links(Protocol):
+    """What carries messages.
+
+    Beside its stream each device has a second one, in which messages travel while the first goes
+    on computing.
+    """
+
+    def exchange(self, messages: Sequence[Message]) -> None:
+        """Let messages travel in the streams beside."""
+
+    def fork(self) -> None:
+        """Let the streams beside wait for what the devices' streams have been given so far."""
+
+    def join(self) -> None:
+        """Let the devices' streams wait for what the streams beside have been given so far."""
+
+    def abandon(self) -> None:
+        """End what messages are under way, after a GPU was lost."""
+
+
+class HostLinks:
+    """Copies between arrays in the memory of the host."""
+
+    def exchange(self, messages: Sequence[Message]) -> None:
+        """Copy."""
+        for message in messages:
+            places = slice(None) if message.places is None else message.places
+            message.received[...] = message.sent[places]
+
+    def fork(self) -> None:
+        """Nothing travels beside anything here."""
+
+    def join(self) -> None:
+        """Nothing travels beside anything here."""
+
+    def abandon(self) -> None:
+        """Nothing is under way here."""
+
+
+class NcclLinks:
+    """Communicators of NCCL, one for each GPU, all in this process.
+
+    Parameters
+    ----------
+    indices : sequence of int
+        Numbers of the GPUs.
+
+    Raises
+    ------
+    DeviceError
+        NCCL is missing or cannot be used between these GPUs.
+    """
+
+    def __init__(self, indices: Sequence[int]) -> None:
+        import cupy
+        from cupy.cuda import nccl
+
+        if not nccl.available:
+            version = cupy.cuda.runtime.runtimeGetVersion() // 1000
+            raise DeviceError(NCCL_MISSING.format(version=version))
+        self._cupy = cupy
+        self._nccl = nccl
+        self._indices = list(indices)
+        try:
+            self._members = nccl.NcclCommunicator.initAll(self._indices)
+        except nccl.NcclError as failure:
+            raise DeviceError(f"NCCL cannot connect the GPUs: {failure}.") from failure
+        self._beside, self._events = [], []
+        for index in indices:
+            with cupy.cuda.Device(index):
+                self._beside.append(cupy.cuda.Stream(non_blocking=True))
+                self._events.append(cupy.cuda.Event(disable_timing=True))
+
+    def exchange(self, messages: Sequence[Message]) -> None:
+        """Queue messages."""
+        if not messages:
+            return
+        for message in messages:
+            if message.places is not None:
+                place = message.source
+                with self._cupy.cuda.Device(self._indices[place]), self._beside[place]:
+                    self._cupy.take(message.sent, message.places, out=message.packed)
+        kind = self._nccl.NCCL_FLOAT64
+        self._nccl.groupStart()
+        try:
+            for message in messages:
+                source, target = message.source, message.target
+                sent = message.sent if message.places is None else message.packed
+                members, streams = self._members, self._beside
+                received, count = message.received.data.ptr, message.received.size
+                members[source].send(sent.data.ptr, count, kind, target, streams[source].ptr)
+                members[target].recv(received, count, kind, source, streams[target].ptr)
+        finally:
+            self._nccl.groupEnd()
+
+    def fork(self) -> None:
+        """Let the streams beside wait."""
+        self._order(self._own_streams(), self._beside)
+
+    def join(self) -> None:
+        """Let the devices' streams wait."""
+        self._order(self._beside, self._own_streams())
+
+    def abandon(self) -> None:
+        """End what messages are under way, after a GPU was lost."""
+        for member in self._members:
+            member.abort()
+
+    def _own_streams(self) -> list[Any]:
+        return [self._cupy.cuda.get_current_stream(index) for index in self._indices]
+
+    def _order(self, first: Sequence[Any], then: Sequence[Any]) -> None:
+        for place, index in enumerate(self._indices):
+            with self._cupy.cuda.Device(index):
+                self._events[place].record(first[place])
+                then[place].wait_event(self._events[place])

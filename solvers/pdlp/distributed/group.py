@@ -1,0 +1,169 @@
+"""Several devices of a host as one: their arrays, their streams, and how they come by each other.
+
+Between the devices of a group messages travel in two ways. On GPUs NCCL carries them, in one
+process with a communicator for each GPU. On CPUs, which stand for GPUs in tests, they are copies.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+from solvers.core.device import Device, find_devices
+from solvers.core.errors import DeviceError
+from solvers.pdlp.distributed.communication import HostLinks, Links, NcclLinks
+
+
+@dataclass(frozen=True)
+class DeviceGroup(Device):
+    """Devices that work on one problem together; ``memory_total`` and ``_free`` are their sums.
+
+    What a group gives to the device is copied to each of its members.
+    """
+
+    members: tuple[Device, ...] = ()
+    shares: tuple[float, ...] = ()
+    _links: list[Links] = field(default_factory=list, compare=False)
+
+    @classmethod
+    def of(cls, members: Sequence[Device], shares: Sequence[float] | None = None) -> DeviceGroup:
+        """Return a group of devices of one kind; ``shares`` of the work are equal by default."""
+        counts = Counter(member.name for member in members)
+        name = " and ".join(f"{count} x {one}" for one, count in counts.items())
+        if shares is None:
+            shares = [1.0 / len(members)] * len(members)
+        return cls(
+            kind=members[0].kind,
+            name=name,
+            memory_total=sum(member.memory_total for member in members),
+            memory_free=len(members) * min(member.memory_free for member in members),
+            index=members[0].index,
+            members=tuple(members),
+            shares=tuple(shares),
+        )
+
+    @property
+    def links(self) -> Links:
+        """What carries messages between the members."""
+        return self.connect()
+
+    def connect(self) -> Links:
+        """Return what carries messages between the members, made at the first call.
+
+        Raises
+        ------
+        DeviceError
+            NCCL is missing, or cannot connect these GPUs.
+        """
+        if not self._links:
+            indices = [member.index for member in self.members]
+            self._links.append(HostLinks() if self.kind == "cpu" else NcclLinks(indices))
+        return self._links[0]
+
+    def explain(self, error: Exception) -> None:
+        """Raise an error in words for one of CuPy or NCCL, by which a GPU or a link was lost.
+
+        Raises
+        ------
+        DeviceError
+            What was lost, and what to do.
+        """
+        if type(error).__module__.startswith("cupy"):
+            raise DeviceError(
+                f"{self.name}: a GPU, or the connection between them, was lost during the solve "
+                f"({error}). Solve again on one that works, for example with device='cuda:0'."
+            ) from error
+
+    def on(self, member: int) -> AbstractContextManager[Any]:
+        """Return a context in which one member is the current device."""
+        if self.kind == "cpu":
+            return nullcontext()
+        return self.xp.cuda.Device(self.members[member].index)  # type: ignore[no-any-return]
+
+    def activate(self) -> AbstractContextManager[Any]:
+        """Return a context in which each member has a stream of its own, the first is current."""
+        return self._activated()
+
+    @contextmanager
+    def _activated(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for member in reversed(self.members):
+                stack.enter_context(member.activate())
+            yield
+
+    def to_device(self, array: Any) -> Replicated:
+        """Return copies of a host array in the memory of all members."""
+        return Replicated.of(self, array)
+
+    def to_host(self, array: Any) -> Any:
+        """Return what the members hold as one NumPy array; waits for its computation."""
+        return array.to_host()
+
+    def synchronize(self) -> None:
+        """Wait until the work queued on the current streams is done."""
+        for device, member in enumerate(self.members):
+            with self.on(device):
+                member.synchronize()
+
+    def release_memory(self) -> None:
+        """Give cached device memory back to the driver."""
+        for device, member in enumerate(self.members):
+            with self.on(device):
+                member.release_memory()
+
+
+def find_place(wanted: str) -> Device:
+    """Return the device that is meant, or the group of several GPUs that are.
+
+    GPUs of different models get shares by the bandwidth of their memory.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for that is not there, or cannot be used.
+    """
+    found = find_devices(wanted)
+    if len(found) == 1:
+        return found[0]
+    if len({member.name for member in found}) == 1:
+        return DeviceGroup.of(found)
+    rates = [
+        member.attribute("MemoryClockRate") * member.attribute("GlobalMemoryBusWidth")
+        for member in found
+    ]
+    return DeviceGroup.of(found, [rate / sum(rates) for rate in rates])
+
+
+class Replicated:
+    """An array that every device has for itself, with the same content between blocks."""
+
+    def __init__(self, group: DeviceGroup, arrays: Sequence[Any]) -> None:
+        self.group = group
+        self.arrays = arrays
+
+    @classmethod
+    def of(cls, group: DeviceGroup, values: Any) -> Replicated:
+        """Return copies of a host array."""
+        arrays = []
+        for device, member in enumerate(group.members):
+            with group.on(device):
+                arrays.append(member.to_device(values))
+        return cls(group, arrays)
+
+    def __setitem__(self, everything: Any, other: Replicated) -> None:
+        """Overwrite the content."""
+        for device, array in enumerate(self.arrays):
+            with self.group.on(device):
+                array[everything] = other.arrays[device]
+
+    def set(self, values: Any) -> None:
+        """Overwrite the content with a host array."""
+        self[...] = Replicated.of(self.group, values)
+
+    def to_host(self) -> Any:
+        """Return the content."""
+        with self.group.on(0):
+            return self.group.members[0].to_host(self.arrays[0])

@@ -1,0 +1,206 @@
+"""A matrix by its rows, shared out over the devices of a group, part by part."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.core.rows import SparseRows
+from solvers.kernels.family import Family
+from solvers.pdlp.distributed.communication import Message
+from solvers.pdlp.distributed.group import DeviceGroup, Replicated
+from solvers.pdlp.distributed.sides import Side
+from solvers.pdlp.distributed.vectors import SharedOut
+from solvers.sparse.slices import IndexArray, Packed, Plan, Slices, in_slices
+
+Call = Callable[[], None]
+
+ROWS_PER_SLOT = 2048
+"""Rows whose terms the CPU adds one after the other before sums are combined."""
+
+
+def slots_of(matrix: Slices) -> int:
+    """Return into how many partial sums a check divides the rows of a matrix."""
+    return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
+
+
+@dataclass(frozen=True, eq=False)
+class SharedMatrix:
+    """A matrix by rows: of each device, the slices of each of its parts.
+
+    Parameters
+    ----------
+    group : DeviceGroup
+    own : Side
+        Its rows.
+    other : Side
+        Its columns, of which devices read copies.
+    slices : tuple of tuples of Slices
+    """
+
+    group: DeviceGroup
+    own: Side
+    other: Side
+    slices: tuple[tuple[Slices, ...], ...]
+
+    @property
+    def rows(self) -> int:
+        """Rows in all."""
+        return self.own.size
+
+    @property
+    def columns(self) -> int:
+        """Columns in all."""
+        return self.other.size
+
+    @property
+    def nonzeros(self) -> int:
+        """Coefficients in all."""
+        return sum(part.nonzeros for parts in self.slices for part in parts)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes that one product has to read of the matrix, on all devices together."""
+        return sum(part.bytes for parts in self.slices for part in parts)
+
+    @property
+    def units(self) -> int:
+        """Teams of threads that one product keeps busy, on all devices together."""
+        return sum(part.units for parts in self.slices for part in parts)
+
+    @property
+    def devices(self) -> int:
+        """Number of devices."""
+        return len(self.slices)
+
+    @property
+    def slots(self) -> int:
+        """Partial sums of a check for which each device needs room."""
+        return max(sum(map(slots_of, parts)) for parts in self.slices)
+
+    def of_rows(self, values: FloatArray) -> SharedOut:
+        """Share figures of the rows (rows,), in the side's order, out."""
+        return SharedOut.of(self.group, self.own, values)
+
+    def prepared(self, family: Family, name: str, values: Sequence[Any], threads: int) -> Call:
+        """Return a kernel of all parts with its arguments, to be run again and again.
+
+        Vectors of the other side are brought up to date on all devices before; they have to have
+        room for that (``SharedOut.with_copies``).
+        """
+        gathered = [value for value in values if is_on(value, self.other)]
+        messages = [message for vector in gathered for message in messages_of(vector)]
+        calls = []
+        for device, parts in enumerate(self.slices):
+            for part, slices in enumerate(parts):
+                there = [self._local(value, device, part) for value in values]
+                arguments = (*slices.arguments, *there)
+                calls.append((device, bound(self.group, device, family, name, arguments, threads)))
+
+        def run() -> None:
+            self.group.links.fork()
+            self.group.links.exchange(messages)
+            self.group.links.join()
+            for device, call in calls:
+                with self.group.on(device):
+                    call()
+
+        return run
+
+    def _local(self, value: Any, device: int, part: int) -> Any:
+        if is_on(value, self.own):
+            return value.part(device, part)
+        return value.arrays[device] if isinstance(value, (SharedOut, Replicated)) else value
+
+
+def is_on(value: Any, side: Side) -> bool:
+    """Whether a kernel's argument is a vector of a side."""
+    return isinstance(value, SharedOut) and value.side is side
+
+
+def bound(
+    group: DeviceGroup, device: int, family: Family, name: str, values: Sequence[Any], threads: int
+) -> Call:
+    """Return a kernel with its arguments on one device of a group."""
+    if group.kind == "cpu":
+        return functools.partial(family[name], *values, threads=threads)
+    with group.on(device):
+        return family.bind(name, *values)
+
+
+def messages_of(vector: SharedOut, part: int | None = None) -> list[Message]:
+    """Return what brings copies of a vector's elements, or of one part's, up to date."""
+    found = []
+    for transfer in vector.side.transfers:
+        if part is not None and transfer.part != part:
+            continue
+        source, target, places = transfer.source, transfer.target, transfer.places
+        end = transfer.begin + transfer.count
+        received = vector.arrays[target][transfer.begin : end]
+        if received.size != transfer.count:
+            raise ValueError("the vector has no room for copies")
+        sent = vector.own(source)
+        if isinstance(places, slice):
+            found.append(Message(source, target, sent[places], received))
+            continue
+        with vector.group.on(source):
+            there = vector.group.members[source].to_device(places)
+            packed = vector.group.xp.empty(transfer.count)
+        found.append(Message(source, target, sent, received, there, packed))
+    return found
+
+
+def share_matrix(
+    group: DeviceGroup, matrix: SparseRows, own: Side, other: Side, plan: Plan, packed: Packed
+) -> SharedMatrix:
+    """Lay a matrix out by its rows as they are shared out, and copy them to the devices."""
+
+    def lay_out(device: int) -> tuple[Slices, ...]:
+        member, position = group.members[device], other.positions(device)
+        order, found = own.order[own.range_of(device)], []
+        bounds = own.bounds[device]
+        for begin, end in pairwise(bounds):
+            slices = _in_slices(matrix, order[begin:end], position, plan, packed)
+            with group.on(device):
+                found.append(slices.to_device(member))
+        return tuple(found)
+
+    with ThreadPoolExecutor(len(group.members)) as each:  # the loops run without Python's lock
+        slices = tuple(each.map(lay_out, range(len(group.members))))
+    return SharedMatrix(group, own, other, slices)
+
+
+def _in_slices(
+    matrix: SparseRows, order: IndexArray, position: IndexArray, plan: Plan, packed: Packed
+) -> Slices:
+    """Lay some rows of a matrix, given in their order, out in slices."""
+    wanted = np.sort(order)
+    rows = _taken(matrix, wanted)
+    if plan.height == 1:
+        rows = SparseRows(
+            rows.data, position[rows.indices].astype(np.int32), rows.indptr, rows.shape
+        )
+    return in_slices(rows, plan, np.searchsorted(wanted, order), position, packed)
+
+
+def _taken(matrix: SparseRows, wanted: IndexArray) -> SparseRows:
+    """Return some rows of a matrix in their order, on the same entries where all between are."""
+    first, last = (int(wanted[0]), int(wanted[-1]) + 1) if wanted.size else (0, 0)
+    begin, end = matrix.indptr[first], matrix.indptr[last]
+    data, indices = matrix.data[begin:end], matrix.indices[begin:end]
+    starts = matrix.indptr[first : last + 1] - begin
+    if wanted.size < last - first:
+        marked = np.zeros(last - first, dtype=bool)
+        marked[wanted - first] = True
+        lengths = np.diff(starts)
+        kept = np.repeat(marked, lengths)
+        data, indices = data[kept], indices[kept]
+        starts = np.concatenate([[0], np.cumsum(lengths[marked])]).astype(starts.dtype)
+    return SparseRows(data, indices, starts, (wanted.size, matrix.shape[1]))

@@ -1,0 +1,103 @@
+"""Vectors of which each device holds what it owns, and copies of what it reads of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from solvers.core.problem import FloatArray
+from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.distributed.sides import Side
+
+
+class SharedOut:
+    """A vector of one side: on each device its own elements and, where wanted, copies of others'.
+
+    Parameters
+    ----------
+    group : DeviceGroup
+    side : Side
+    arrays : list of arrays
+        One on each device.
+    """
+
+    def __init__(self, group: DeviceGroup, side: Side, arrays: list[Any]) -> None:
+        self.group = group
+        self.side = side
+        self.arrays = arrays
+
+    @classmethod
+    def of(cls, group: DeviceGroup, side: Side, values: FloatArray) -> SharedOut:
+        """Share host values (size,) in the side's order out, without copies of others' elements."""
+        arrays = []
+        for device, member in enumerate(group.members):
+            with group.on(device):
+                arrays.append(member.to_device(values[side.range_of(device)]))
+        return cls(group, side, arrays)
+
+    @property
+    def size(self) -> int:
+        """Elements in all."""
+        return self.side.size
+
+    @property
+    def shape(self) -> tuple[int]:
+        """Elements in all, as of an array."""
+        return (self.side.size,)
+
+    def own(self, device: int) -> Any:
+        """Return the elements that a device owns."""
+        return self.arrays[device][: self.side.owned(device)]
+
+    def part(self, device: int, part: int) -> Any:
+        """Return the elements of one part of what a device owns."""
+        bounds = self.side.bounds[device]
+        return self.arrays[device][bounds[part] : bounds[part + 1]]
+
+    def with_copies(self) -> SharedOut:
+        """Make room for the elements of others that devices read, and return the vector.
+
+        What was taken of it before is no part of it any more.
+        """
+        for device, length in enumerate(self.side.lengths):
+            if self.arrays[device].size < length:
+                with self.group.on(device):
+                    wider = self.group.xp.zeros(length)
+                    wider[: self.side.owned(device)] = self.own(device)
+                    self.arrays[device] = wider
+        return self
+
+    def copy(self) -> SharedOut:
+        """Return another vector with the same elements."""
+        arrays = []
+        for device in range(self.side.devices):
+            with self.group.on(device):
+                arrays.append(self.own(device).copy())
+        return SharedOut(self.group, self.side, arrays)
+
+    def fill(self, value: float) -> None:
+        """Give all elements one value."""
+        for device, array in enumerate(self.arrays):
+            with self.group.on(device):
+                array.fill(value)
+
+    def set(self, values: FloatArray) -> None:
+        """Overwrite the elements with host values (size,) in the side's order."""
+        for device, member in enumerate(self.group.members):
+            with self.group.on(device):
+                self.own(device)[...] = member.to_device(values[self.side.range_of(device)])
+
+    def __setitem__(self, everything: Any, other: SharedOut) -> None:
+        """Overwrite the elements with those of another vector of the same side."""
+        for device in range(self.side.devices):
+            with self.group.on(device):
+                self.own(device)[everything] = other.own(device)
+
+    def to_host(self) -> FloatArray:
+        """Return the elements (size,) in the side's order."""
+        members, found = self.group.members, []
+        for device in range(self.side.devices):
+            with self.group.on(device):
+                found.append(members[device].to_host(self.own(device)))
+        return np.concatenate(found)

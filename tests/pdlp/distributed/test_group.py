@@ -1,0 +1,159 @@
+"""Several devices as one: the iterates are those of one device, whatever the number of parts.
+
+On CPUs, which stand for the GPUs of a host, messages are copies; everything else is the same.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from solvers import pdlp
+from solvers.core.device import Device, cpu
+from solvers.core.errors import DeviceError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.pdlp.control import Control
+from solvers.pdlp.distributed import group as group_module
+from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.execution.iteration_blocks import iteration_blocks
+from solvers.pdlp.settings import DEFAULT, Settings
+from tests.pdlp.lps import random_lp
+from tests.pdlp.solving import assert_kkt
+from tests.pdlp.test_certificates import contradiction, unbounded
+
+COUNTS = (1, 2, 3, 5)
+IN_PIECES = DEFAULT.changed(execution={"exchange_piece": 7})
+
+
+def long_row_lp() -> Problem:
+    """Return an LP with one row of 100,000 entries, empty rows and an empty column."""
+    generator = np.random.default_rng(2)
+    n = 100_000
+    long = sp.csr_array(generator.uniform(0.5, 1.5, (1, n)))
+    pairs = sp.csr_array(
+        (np.ones(80), (np.repeat(np.arange(40), 2), generator.integers(0, n - 1, 80))), (60, n)
+    )
+    matrix = sp.vstack([pairs, long, pairs], format="csr")
+    matrix.sum_duplicates()
+    rows = matrix.shape[0]
+    return Problem(
+        generator.uniform(-1.0, 1.0, n),
+        matrix,
+        np.full(rows, -np.inf),
+        np.full(rows, 30.0),
+        np.zeros(n),
+        np.where(generator.random(n) < 0.5, 1.0, 5.0),
+        np.zeros(n, bool),
+    )
+
+
+PROBLEMS = {
+    "square": lambda: random_lp(3, 60, 60),
+    "wide": lambda: random_lp(4, 7, 90),
+    "tall": lambda: random_lp(5, 90, 7),
+    "one column": lambda: random_lp(6, 50, 1, density=0.9),
+    "one row": lambda: random_lp(7, 1, 50, density=0.9),
+    "sparse": lambda: random_lp(8, 300, 200, density=0.01),
+    "long row": long_row_lp,
+}
+"""Awkward shapes; random ones have infinite sides and bounds, and sparse ones empty rows."""
+
+
+def group_of(count: int) -> DeviceGroup:
+    return DeviceGroup.of([cpu()] * count)
+
+
+def after_blocks(
+    problem: Problem, device: Device, settings: Settings, counts: tuple[int, ...]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the points of both sides and the control array after blocks of iterations."""
+    options = EngineOptions(tolerance=1e-9)
+    with device.activate():
+        state = pdlp.prepare(problem, options, device, Progress(), settings=settings)
+        blocks = iteration_blocks(state, Progress())
+        for count in counts:
+            blocks.submit(count)
+            record = blocks.take()
+        there = state.problem
+        x, y = there.columns_to_host(state.x.point), there.rows_to_host(state.y.point)
+    return x, y, record.control
+
+
+@pytest.mark.parametrize("settings", [DEFAULT, IN_PIECES])
+@pytest.mark.parametrize("devices", COUNTS)
+@pytest.mark.parametrize("name", sorted(PROBLEMS))
+def test_iterates_are_those_of_one_device(name, devices, settings):
+    """The first block is the same to the bit; its sums are, but for the order of addition."""
+    problem = PROBLEMS[name]()
+    x, y, control = after_blocks(problem, cpu(), settings, (200,))
+    x2, y2, control2 = after_blocks(problem, group_of(devices), settings, (200,))
+    if control[Control.RESTART] == 0.0 or devices == 1:
+        assert np.array_equal(x, x2)
+        assert np.array_equal(y, y2)
+    np.testing.assert_allclose(control2, control, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("devices", COUNTS)
+def test_later_blocks_follow_what_the_host_changes(devices):
+    """Restarts move the points on all devices, copies of others' elements too."""
+    problem = random_lp(9, 40, 60)
+    found = [
+        after_blocks(problem, device, DEFAULT, (200, 200, 137, 200))
+        for device in (cpu(), group_of(devices))
+    ]
+    for one, several in zip(*found, strict=True):
+        np.testing.assert_allclose(several, one, rtol=1e-7, atol=1e-9)
+
+
+def solve_on(device: Device, problem: Problem, monkeypatch, **options) -> Outcome:
+    monkeypatch.setattr(group_module, "find_devices", lambda wanted: device_members(device))
+    return pdlp.solve(problem, EngineOptions(device="cuda:all", **options), Progress(600.0))
+
+
+def device_members(device: Device) -> tuple[Device, ...]:
+    return device.members if isinstance(device, DeviceGroup) else (device,)
+
+
+@pytest.mark.parametrize("devices", COUNTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_are_those_of_one_device(seed, devices, monkeypatch):
+    problem = random_lp(seed, 60, 90)
+    one = solve_on(cpu(), problem, monkeypatch, tolerance=1e-8)
+    several = solve_on(group_of(devices), problem, monkeypatch, tolerance=1e-8)
+    assert several.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, several, 1e-8)
+    assert several.objective == pytest.approx(one.objective, rel=1e-7, abs=1e-7)
+    assert several.statistics["iterations"] == one.statistics["iterations"]
+
+
+@pytest.mark.parametrize(
+    ("problem", "status"),
+    [(contradiction(), SolutionStatus.INFEASIBLE), (unbounded(), SolutionStatus.UNBOUNDED)],
+)
+def test_certificates_are_found(problem, status, monkeypatch):
+    assert solve_on(group_of(2), problem, monkeypatch).solution_status is status
+
+
+def test_without_nccl_one_gpu_does_it(monkeypatch):
+    def missing(self):
+        raise DeviceError("NCCL is missing.")
+
+    monkeypatch.setattr(DeviceGroup, "connect", missing)
+    lines: list[str] = []
+    progress = Progress(600.0)
+    monkeypatch.setattr(progress, "log", lines.append)
+    monkeypatch.setattr(group_module, "find_devices", lambda wanted: group_of(2).members)
+    found = pdlp.solve(random_lp(1, 20, 30), EngineOptions(device="cuda:all"), progress)
+    assert found.solution_status is SolutionStatus.OPTIMAL
+    assert lines[0] == "NCCL is missing. PDLP runs on one GPU."
+
+
+def test_what_the_gpus_raise_is_told_in_words():
+    error = type("NcclError", (RuntimeError,), {"__module__": "cupy_backends.cuda"})("unhandled")
+    with pytest.raises(DeviceError, match=r"2 x .*lost during the solve \(unhandled\)"):
+        group_of(2).explain(error)
+    group_of(2).explain(ValueError("is not theirs"))

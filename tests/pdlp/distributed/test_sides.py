@@ -1,0 +1,73 @@
+"""How rows and columns are shared out: everything once, and everybody gets what it reads."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from solvers.core.rows import SparseRows
+from solvers.pdlp.distributed.sides import Side, cut, sides_of
+from solvers.sparse.slices import CPU_PLAN, Plan
+from tests.pdlp.matrices import MATRICES
+
+COUNTS = (1, 2, 3, 5)
+
+
+def sides(name: str, devices: int, plan: Plan, piece: int) -> tuple[Side, Side]:
+    matrix = MATRICES[name]
+    rows, columns = SparseRows.of(matrix), SparseRows.of(matrix.tocsc())
+    return sides_of(rows, columns, np.full(devices, 1.0 / devices), plan, piece)
+
+
+@pytest.mark.parametrize("piece", [1_000_000, 7])
+@pytest.mark.parametrize("plan", [CPU_PLAN, Plan()])
+@pytest.mark.parametrize("devices", COUNTS)
+@pytest.mark.parametrize("name", sorted(MATRICES))
+def test_devices_get_what_their_rows_read(name, devices, plan, piece):
+    matrix = MATRICES[name]
+    own, other = sides(name, devices, plan, piece)
+    for side, size in ((own, matrix.shape[0]), (other, matrix.shape[1])):
+        assert np.array_equal(np.sort(side.order), np.arange(size))
+        assert side.devices == devices
+    for here, there, by_row in ((own, other, matrix), (other, own, matrix.T.tocsr())):
+        held = copies(there)
+        for device in range(devices):
+            rows = here.order[here.range_of(device)]
+            read = np.unique(by_row[rows].indices)
+            assert set(read) <= set(held[device])
+            position = there.positions(device)
+            assert np.array_equal(held[device][position[read]], read)
+            assert there.lengths[device] == held[device].size
+
+
+def copies(side: Side) -> list[np.ndarray]:
+    """Return the numbers of the elements on each device after the transfers."""
+    own = [side.order[side.range_of(device)] for device in range(side.devices)]
+    held = [np.full(length, -1) for length in side.lengths]
+    for device, numbers in enumerate(own):
+        held[device][: numbers.size] = numbers
+    for transfer in side.transfers:
+        bounds = side.bounds[transfer.source]
+        places = np.arange(own[transfer.source].size)[transfer.places]
+        assert bounds[transfer.part] <= places.min()
+        assert places.max() < bounds[transfer.part + 1]
+        end = transfer.begin + transfer.count
+        assert (held[transfer.target][transfer.begin : end] == -1).all()
+        held[transfer.target][transfer.begin : end] = own[transfer.source][places]
+    assert all((numbers >= 0).all() for numbers in held)
+    return held
+
+
+def test_work_is_shared_as_asked_for():
+    lengths = np.random.default_rng(1).integers(0, 50, 10_000)
+    shares = np.array([0.5, 0.3, 0.2])
+    bounds = cut(lengths, shares)
+    work = [float((lengths[a:b] + 8).sum()) for a, b in pairwise(bounds)]
+    np.testing.assert_allclose(np.array(work) / sum(work), shares, atol=0.01)
+
+
+def test_more_devices_than_rows_leave_some_without():
+    own, _ = sides("one row", 5, CPU_PLAN, 100)
+    assert sorted(own.owned(device) for device in range(5)) == [0, 0, 0, 0, 1]
