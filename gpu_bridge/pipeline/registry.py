@@ -78,10 +78,9 @@ ENGINES = {
     ),
     "ipm": Engine(
         LINEAR,
-        CPU,
+        EVERYWHERE,
         interior_point.run,
         "linear programs only",
-        place_on_cpu,
         instead=", or relax=True for its relaxation",
     ),
     "simplex": Engine(

@@ -127,7 +127,9 @@ def judge(
 
 def product(matrix: Any, vector: FloatArray) -> FloatArray:
     """Return a matrix times a vector; a zero vector, as solves begin with, costs nothing."""
-    result: FloatArray = matrix @ vector if vector.any() else np.zeros(matrix.shape[0])
+    if not vector.any():
+        return np.zeros_like(vector, shape=matrix.shape[0])
+    result: FloatArray = matrix @ vector
     return result
 
 

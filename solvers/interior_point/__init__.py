@@ -1,8 +1,9 @@
-"""Interior point linear programming: a homogeneous primal-dual method on the CPU.
+"""Interior point linear programming: a homogeneous primal-dual method on the CPU or a GPU.
 
 ``loop.py`` is the method; ``standard_form.py`` and ``scaling.py`` prepare a problem for it,
 ``starting_point.py``, ``newton.py`` and ``centrality.py`` are words of the papers, and
-``linear_system.py`` with ``assembly.py`` and ``superlu.py`` solve the equations of each iteration.
+``linear_system.py`` with ``assembly.py`` solve the equations of each iteration by ``superlu.py`` on
+the CPU and ``cudss.py`` on a GPU.
 ``docs/interior-point.md`` explains the method and its measurements.
 """
 
@@ -10,18 +11,25 @@ from __future__ import annotations
 
 import dataclasses
 
+from solvers.core.device import Device, cpu, find_device
 from solvers.core.empty_matrix import solve_without_coefficients
+from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.interior_point.choose_columns import smallest_system
+from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.loop import Run, solve_form
-from solvers.interior_point.standard_form import standard_form
+from solvers.interior_point.standard_form import StandardForm, standard_form
 from solvers.interior_point.superlu import SuperLU
 
 __all__ = ["solve"]
+
+GPU_FROM_NONZEROS = 20_000
+"""Coefficients from which ``device='auto'`` takes a GPU: below, copies and launches are most of a
+solve."""
 
 
 def solve(
@@ -39,7 +47,7 @@ def solve(
     problem : Problem
         Integrality is ignored.
     options : EngineOptions
-        ``tolerance`` and ``iteration_limit`` are read.
+        ``device``, ``tolerance`` and ``iteration_limit`` are read.
     progress : Progress
         Asked about time and interruption before each iteration.
     start : Start, optional
@@ -57,23 +65,55 @@ def solve(
     Raises
     ------
     DeviceError
-        The matrices of the method do not fit into memory.
+        The matrices of the method do not fit into memory, or a GPU was asked for where there is
+        none.
     """
     form = standard_form(problem)
     if not form.b.size or not problem.num_nonzeros:
         return solve_without_coefficients(problem, "ipm", "cpu")
-    system = smallest_system(form, SuperLU)
-    progress.log(
-        f"Interior point: {form.b.size:,} equations, {form.c.size:,} columns, of which "
-        f"{system.assembly.num_kept:,} stay in the linear system; "
-        f"{system.assembly.row.size:,} entries in its lower triangle, "
-        f"{system.factorisation.entries:,} in its factor."
-    )
+    device = _choose_device(problem, options)
     measured = Norms.of(problem).smaller(norms)
-    outcome = solve_form(Run(problem, form, system, options, measured, progress))
+    outcome = None
+    if device.kind == "cuda":
+        try:
+            with device.activate():
+                outcome = _solve_on(device, problem, form, options, measured, progress)
+        except Exception as error:
+            if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
+                raise
+            progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
+    if outcome is None:
+        outcome = _solve_on(cpu(), problem, form, options, measured, progress)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress)
     return dataclasses.replace(outcome, seconds=progress.seconds)
+
+
+def _choose_device(problem: Problem, options: EngineOptions) -> Device:
+    if options.device == "auto" and problem.num_nonzeros < GPU_FROM_NONZEROS:
+        return cpu()
+    return find_device(options.device)
+
+
+def _solve_on(
+    device: Device,
+    problem: Problem,
+    form: StandardForm,
+    options: EngineOptions,
+    norms: Norms,
+    progress: Progress,
+) -> Outcome:
+    """Analyse the linear system and iterate on a device, the current one if it is a GPU."""
+    on_gpu = device.kind == "cuda"
+    system = smallest_system(form, (lambda: CuDSS(device, progress)) if on_gpu else SuperLU)
+    progress.log(
+        f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
+        f"which {system.assembly.num_kept:,} stay in the linear system; "
+        f"{system.assembly.row.size:,} entries in its lower triangle, "
+        f"{system.factorisation.entries:,} in its factor."
+    )
+    run = Run.of(problem, form, system, options, norms, progress, device)
+    return dataclasses.replace(solve_form(run), device=device.kind)
 
 
 def _with_feasible_point(

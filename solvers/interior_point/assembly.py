@@ -7,6 +7,7 @@ symbolic factorisation, is the same in every iteration, even where entries cance
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.interior_point.placement import matrix_on
 
 PIVOT_SHARE = 1e-14
 """Part of a diagonal entry that is added to it, which rounding cannot outweigh where equations
@@ -27,12 +30,12 @@ IndexArray = npt.NDArray[np.int64]
 class Assembly:
     """The lower triangle of the matrix: its pattern, and how its values follow from D.
 
-    The kept columns come first, then the rows. ``row`` and ``column`` (entries,) say where each
+    The columns ``kept`` come first, then the rows. ``row`` and ``column`` (entries,) say where each
     entry is, ``products`` (entries, columns) how much of each ``1 / d`` is in it, ``constant``
     (entries,) what does not depend on D. The diagonal is always there, at ``on_diagonal`` (size,).
     """
 
-    kept: BoolArray
+    kept: IndexArray
     size: int
     row: IndexArray
     column: IndexArray
@@ -43,12 +46,7 @@ class Assembly:
     @property
     def num_kept(self) -> int:
         """How many columns are kept."""
-        return self.size - self.num_rows
-
-    @property
-    def num_rows(self) -> int:
-        """Rows of A."""
-        return self.size - int(np.count_nonzero(self.kept))
+        return int(self.kept.size)
 
     @classmethod
     def of(cls, matrix: Any, kept: BoolArray) -> Assembly:
@@ -72,8 +70,18 @@ class Assembly:
         constant[place[pairs:constants]] = there.data
         shape = (pattern.size, matrix.shape[1])
         products = sp.csr_array((factor, (place[:pairs], source)), shape=shape)
-        return cls(
-            kept, size, pattern % size, pattern // size, products, constant, place[constants:]
+        row, column = pattern % size, pattern // size
+        places = np.flatnonzero(kept)
+        return cls(places, size, row, column, products, constant, place[constants:])
+
+    def on(self, device: Device) -> Assembly:
+        """Return this with what :meth:`values` needs on a device."""
+        return dataclasses.replace(
+            self,
+            kept=device.to_device(self.kept),
+            products=matrix_on(self.products, device),
+            constant=device.to_device(self.constant),
+            on_diagonal=device.to_device(self.on_diagonal),
         )
 
     def values(self, inverse: FloatArray, kept_diagonal: FloatArray, delta: float) -> FloatArray:

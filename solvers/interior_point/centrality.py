@@ -47,7 +47,7 @@ def predictor_corrector(
     form, point = newton.form, newton.point
     mu = centrality(form, point)
     now = products(form, point)
-    nothing = Pairs(np.zeros(now.xz.size), np.zeros(now.tv.size), 0.0)
+    nothing = uniform(form, 0.0)
     affine = newton.direction(1.0, nothing - now, keep_tau=keep_tau)
     reach = min(1.0, longest_step(form, point, affine))
     sigma = (1.0 - reach) ** 3
@@ -64,7 +64,7 @@ def predictor_corrector(
         wanted = wanted + Pairs(
             np.where(form.free, 0.0, _into(trial.xz, aim)),
             _into(trial.tv, aim),
-            float(_into(np.array([trial.gap]), aim)[0]),
+            float(_into(trial.gap, aim)),
         )
         corrected = newton.direction(eta, wanted, keep_tau=keep_tau)
         further = longest_step(form, point, corrected)
@@ -76,7 +76,7 @@ def predictor_corrector(
     return direction, step
 
 
-def _into(values: FloatArray, aim: float) -> FloatArray:
+def _into(values: FloatArray | float, aim: float) -> FloatArray:
     """Return what brings products into their neighbourhood, large ones not beyond reason."""
     correction = np.clip(values, LOW * aim, HIGH * aim) - values
     limited: FloatArray = np.maximum(correction, -HIGH * aim)

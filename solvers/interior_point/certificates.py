@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.core.device import Device
 from solvers.core.lp_answer import allowed_duals
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray, Problem
@@ -26,7 +27,7 @@ class Ray:
     values: FloatArray
 
 
-def certificate(problem: Problem, form: StandardForm, point: Point) -> Ray | None:
+def certificate(problem: Problem, form: StandardForm, point: Point, device: Device) -> Ray | None:
     """Return a proof that there is no optimum, if the point has one to offer.
 
     Looked for only while kappa exceeds tau, which is the sign of it.
@@ -34,13 +35,13 @@ def certificate(problem: Problem, form: StandardForm, point: Point) -> Ray | Non
     if point.kappa <= point.tau:
         return None
     if inner(form.b, point.y) > inner(form.u, point.v):
-        y = form.origin.row_dual(point.y, problem.num_rows)
+        y = device.to_host(form.origin.row_dual(point.y, problem.num_rows))
         for candidate in cleaned(allowed_duals(y, problem.row_lower, problem.row_upper)):
             if proves_infeasible(problem, candidate):
                 return Ray(SolutionStatus.INFEASIBLE, candidate)
     if inner(form.c, point.x) < 0.0:
         direction = np.clip(
-            form.origin.direction(point.x),
+            device.to_host(form.origin.direction(point.x)),
             np.where(np.isfinite(problem.lower), 0.0, -np.inf),
             np.where(np.isfinite(problem.upper), 0.0, np.inf),
         )

@@ -44,10 +44,11 @@ def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisatio
         if best is None or system.factorisation.entries < best.factorisation.entries:
             best = system
     needed = least if best is None else best.factorisation.bytes_needed
-    if best is None or needed > free_memory():
+    room = free_memory() if best is None else best.factorisation.bytes_free
+    if best is None or needed > room:
         raise DeviceError(
             f"The interior point method needs about {needed / 1e9:.1f} GB for its linear system "
-            f"and {free_memory() / 1e9:.1f} GB are free; use method='pdlp' or a larger machine."
+            f"and {room / 1e9:.1f} GB are free; use method='pdlp' or a larger machine."
         )
     return best
 

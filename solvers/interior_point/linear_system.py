@@ -18,15 +18,18 @@ its effect out again.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.vectors import euclidean
 from solvers.interior_point.assembly import Assembly
+from solvers.interior_point.placement import matrix_on
 from solvers.interior_point.refinement import Pair, refined
 
 PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-12
@@ -53,6 +56,14 @@ class Factorisation(Protocol):
     @property
     def bytes_needed(self) -> float:
         """Memory that the factors take, as predicted by the analysis."""
+
+    @property
+    def bytes_free(self) -> float:
+        """Memory that is free where they go."""
+
+    @property
+    def replaced_pivots(self) -> int:
+        """Pivots of the latest factorisation that were too small, and replaced."""
 
     def factorise(self, values: FloatArray) -> None:
         """Factorise with these values of the lower triangle; SingularError if it cannot."""
@@ -82,18 +93,31 @@ class LinearSystem:
         self.rho, self.delta = PRIMAL_REGULARISATION, DUAL_REGULARISATION
         self.solves = self.factorisations = 0
         self.worst_residual = 0.0
+        began = time.perf_counter()
         self.factorisation.analyse(self.assembly.row, self.assembly.column, self.assembly.size)
+        self.seconds_analysing = time.perf_counter() - began
+        self.seconds_factorising = self.seconds_solving = 0.0
 
     @classmethod
     def of(cls, form: Any, kept: BoolArray, factorisation: Factorisation) -> LinearSystem:
         """Analyse the system of a standard form in which some columns are kept."""
         return cls(form.matrix, form.transposed, Assembly.of(form.matrix, kept), factorisation)
 
+    def on(self, device: Device) -> LinearSystem:
+        """Move what the iterations use to the device on which the factors are."""
+        self.matrix = matrix_on(self.matrix, device)
+        self.transposed = matrix_on(self.transposed, device)
+        self.assembly = self.assembly.on(device)
+        return self
+
     def factorise(self, diagonal: FloatArray) -> None:
         """Take D (columns,) and factorise; regularise more where that fails."""
+        began = time.perf_counter()
         self.diagonal = diagonal
         kept = self.assembly.kept
-        self.eliminated = np.where(kept, 0.0, 1.0 / np.where(kept, 1.0, diagonal))
+        self.eliminated = diagonal.copy()
+        self.eliminated[kept] = np.inf
+        self.eliminated = 1.0 / self.eliminated
         while True:
             values = self.assembly.values(self.eliminated, diagonal[kept] + self.rho, self.delta)
             try:
@@ -105,12 +129,15 @@ class LinearSystem:
                 self.rho *= STRONGER
                 self.delta *= STRONGER
         self.factorisations += 1
+        self.seconds_factorising += time.perf_counter() - began
 
     def solve(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (dx, dy), refined on the system without regularisation."""
+        began = time.perf_counter()
         sizes = self._size(f), self._size(g)
         point, error = refined(self._times, self._solve_once, (f, g), sizes)
         self.worst_residual = max(self.worst_residual, error)
+        self.seconds_solving += time.perf_counter() - began
         return point
 
     def _times(self, point: Pair) -> Pair:
@@ -127,9 +154,7 @@ class LinearSystem:
         self.solves += 1
         assembly = self.assembly
         kept = assembly.kept
-        right = np.empty(assembly.size)
-        right[: assembly.num_kept] = f[kept]
-        right[assembly.num_kept :] = g + self.matrix @ (self.eliminated * f)
+        right = np.concatenate([f[kept], g + self.matrix @ (self.eliminated * f)])
         solution = self.factorisation.solve(right)
         dy = solution[assembly.num_kept :]
         dx = self.eliminated * (self.transposed @ dy - f)

@@ -11,16 +11,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.core.lp_answer import Answer, Norms, judge
+from solvers.core.device import Device
+from solvers.core.lp_answer import Answer, LpErrors, Norms, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, StopReason
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.interior_point import outcomes
 from solvers.interior_point.centrality import predictor_corrector
 from solvers.interior_point.certificates import certificate
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.newton import Newton
+from solvers.interior_point.placement import form_on, problem_on
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
 from solvers.interior_point.standard_form import StandardForm
 from solvers.interior_point.starting_point import starting_point
@@ -50,6 +52,35 @@ class Run:
     options: EngineOptions
     norms: Norms
     progress: Progress
+    device: Device
+    judged: Problem
+
+    @classmethod
+    def of(
+        cls,
+        problem: Problem,
+        form: StandardForm,
+        system: LinearSystem,
+        options: EngineOptions,
+        norms: Norms,
+        progress: Progress,
+        device: Device,
+    ) -> Run:
+        """Put what the iterations use on the device."""
+        there = form_on(form, device), system.on(device), problem_on(problem, device)
+        return cls(problem, there[0], there[1], options, norms, progress, device, there[2])
+
+    def answer(self, point: Point) -> Answer:
+        """Return a point judged on the host."""
+        x, y = self.solution(point)
+        to_host = self.device.to_host
+        return judge(self.problem, to_host(x), to_host(y), self.norms)
+
+    def solution(self, point: Point) -> tuple[FloatArray, FloatArray]:
+        """Return the columns (n,) and row duals (m,) of the problem, on the device."""
+        origin = self.form.origin
+        x = origin.point(point.x / point.tau)
+        return x, origin.row_dual(point.y / point.tau, self.problem.num_rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +90,15 @@ class Standing:
     point: Point
     residuals: Residuals
     mu: float
-    answer: Answer
+    errors: LpErrors
     step: float = 0.0
 
     @classmethod
     def of(cls, run: Run, point: Point, step: float = 0.0) -> Standing:
         """Judge an iterate on the problem as it is given."""
+        errors = judge(run.judged, *run.solution(point), run.norms).statistics
         form = run.form
-        x = form.origin.point(point.x / point.tau)
-        y = form.origin.row_dual(point.y / point.tau, run.problem.num_rows)
-        answer = judge(run.problem, x, y, run.norms)
-        return cls(point, residuals(form, point), centrality(form, point), answer, step)
+        return cls(point, residuals(form, point), centrality(form, point), errors, step)
 
 
 def solve_form(run: Run) -> Outcome:
@@ -77,26 +106,26 @@ def solve_form(run: Run) -> Outcome:
     try:
         now = best = Standing.of(run, starting_point(run.form, run.system))
     except SingularError:
-        return outcomes.nothing(run.system, StopReason.NUMERICAL_TROUBLE)
+        reason = run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE
+        return outcomes.nothing(run.system, reason)
     best_at = iteration = 0
     began = run.progress.seconds
     while True:
         outcomes.report(run.progress, iteration, now, run.system)
-        if now.answer.statistics.worst < best.answer.statistics.worst:
+        if now.errors.worst < best.errors.worst:
             best, best_at = now, iteration
-        if now.answer.statistics.worst <= run.options.tolerance:
-            return outcomes.optimal(now.answer, iteration, run.system)
-        ray = certificate(run.problem, run.form, now.point)
+        if now.errors.worst <= run.options.tolerance:
+            return outcomes.optimal(run.answer(now.point), iteration, run.system)
+        ray = certificate(run.problem, run.form, now.point, run.device)
         if ray is not None:
             return outcomes.proof(ray, iteration, run.system)
         average = (run.progress.seconds - began) / max(1, iteration)
-        reason = _reason_to_stop(run, iteration, iteration - best_at, average)
-        following = None if reason is not None else _next(run, now)
+        limit = _reason_to_stop(run, iteration, iteration - best_at, average)
+        following = None if limit is not None else _next(run, now)
         if following is None:
-            reason = StopReason.NUMERICAL_TROUBLE if reason is None else reason
-            return outcomes.stopped(
-                best.answer, run.options.tolerance, reason, iteration, run.system
-            )
+            reason = limit or run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE
+            answer = run.answer(best.point)
+            return outcomes.stopped(answer, run.options.tolerance, reason, iteration, run.system)
         now = following
         iteration += 1
 
@@ -108,7 +137,7 @@ def _next(run: Run, now: Standing) -> Standing | None:
     except SingularError:
         return None
     direction, step = predictor_corrector(newton, CORRECTORS)
-    if step < SHORT_STEP and now.answer.statistics.worst < NEAR:
+    if step < SHORT_STEP and now.errors.worst < NEAR:
         other, reach = predictor_corrector(newton, CORRECTORS, keep_tau=True)
         if reach > step:
             direction, step = other, reach

@@ -21,12 +21,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from solvers.core.problem import FloatArray
 from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
-from solvers.interior_point.point import Pairs, Point, Residuals
+from solvers.interior_point.point import Pairs, Point, Residuals, where_positive
 from solvers.interior_point.standard_form import StandardForm
 
 
@@ -48,9 +46,8 @@ class Newton:
         cls, form: StandardForm, point: Point, residuals: Residuals, system: LinearSystem
     ) -> Newton:
         """Factorise the system at a point."""
-        positive, bounded = ~form.free, form.bounded
-        lower_weight = np.zeros(form.c.size)
-        lower_weight[positive] = point.z[positive] / point.x[positive]
+        bounded = form.bounded
+        lower_weight = point.z / where_positive(form, point.x)
         upper_weight = point.v / point.t
         diagonal = lower_weight.copy()
         diagonal[bounded] += upper_weight
@@ -71,10 +68,9 @@ class Newton:
         kappa and the curvature are nearly zero.
         """
         form, p, r = self.form, self.point, self.residuals
-        bounded, positive = form.bounded, ~form.free
+        bounded, x = form.bounded, where_positive(form, p.x)
         upper_part = (pairs.tv - eta * p.v * r.upper) / p.t
-        f = eta * r.dual
-        f[positive] -= pairs.xz[positive] / p.x[positive]
+        f = eta * r.dual - pairs.xz / x
         f[bounded] += upper_part
         dx, dy = self.system.solve(f, eta * r.primal)
         slope = inner(form.c, dx) + inner(form.u * self.weight, dx[bounded]) - inner(form.b, dy)
@@ -83,7 +79,6 @@ class Newton:
         dx = dx + dtau * self.tau_x
         dy = dy + dtau * self.tau_y
         dt = eta * r.upper + form.u * dtau - dx[bounded]
-        dz = np.zeros(dx.size)
-        dz[positive] = (pairs.xz - p.z * dx)[positive] / p.x[positive]
+        dz = (pairs.xz - p.z * dx) / x
         dv = (pairs.tv - p.v * dt) / p.t
         return Point(dx, dt, dy, dz, dv, dtau, (pairs.gap - p.kappa * dtau) / p.tau)

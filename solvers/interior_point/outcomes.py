@@ -20,7 +20,7 @@ ENGINE = "ipm"
 
 def report(progress: Progress, iteration: int, now: Standing, system: LinearSystem) -> None:
     """Tell how the iteration stands."""
-    statistics = now.answer.statistics
+    statistics = now.errors
     progress.iteration(
         iteration,
         primal_residual=statistics.relative_primal,
@@ -101,4 +101,8 @@ def _counts(iterations: int, system: LinearSystem) -> dict[str, float | int | st
         "solves": system.solves,
         "factor_entries": system.factorisation.entries,
         "kept_columns": system.assembly.num_kept,
+        "seconds_analysing": system.seconds_analysing,
+        "seconds_factorising": system.seconds_factorising,
+        "seconds_solving": system.seconds_solving,
+        "replaced_pivots": system.factorisation.replaced_pivots,
     }

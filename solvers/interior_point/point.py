@@ -63,13 +63,14 @@ def products(form: StandardForm, point: Point) -> Pairs:
 
 def uniform(form: StandardForm, value: float) -> Pairs:
     """Return the same figure for every pair."""
-    return Pairs(np.where(form.free, 0.0, value), np.full(form.u.size, value), value)
+    return Pairs(np.where(form.free, 0.0, value), np.full_like(form.u, value), value)
 
 
 def centrality(form: StandardForm, point: Point) -> float:
     """Return mu, the mean of the complementary products."""
-    pairs = int(np.count_nonzero(~form.free)) + form.u.size + 1
-    return (inner(point.x, point.z) + inner(point.t, point.v) + point.tau * point.kappa) / pairs
+    return (
+        inner(point.x, point.z) + inner(point.t, point.v) + point.tau * point.kappa
+    ) / form.pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,18 +102,23 @@ def residuals(form: StandardForm, p: Point) -> Residuals:
 
 def longest_step(form: StandardForm, point: Point, direction: Point) -> float:
     """Return the largest step at which every pair stays non-negative, inf if none limits it."""
-    step = min(
-        _ratio(point.x[~form.free], direction.x[~form.free]),
-        _ratio(point.z[~form.free], direction.z[~form.free]),
-        _ratio(point.t, direction.t),
-        _ratio(point.v, direction.v),
+    fastest = max(
+        _fall(where_positive(form, point.x), np.where(form.free, 0.0, direction.x)),
+        _fall(where_positive(form, point.z), np.where(form.free, 0.0, direction.z)),
+        _fall(point.t, direction.t),
+        _fall(point.v, direction.v),
+        -direction.tau / point.tau,
+        -direction.kappa / point.kappa,
     )
-    for value, change in ((point.tau, direction.tau), (point.kappa, direction.kappa)):
-        if change < 0:
-            step = min(step, -value / change)
-    return step
+    return 1.0 / fastest if fastest > 0.0 else np.inf
 
 
-def _ratio(values: FloatArray, changes: FloatArray) -> float:
-    falling = changes < 0
-    return float(np.min(-values[falling] / changes[falling], initial=np.inf))
+def where_positive(form: StandardForm, values: FloatArray) -> FloatArray:
+    """Return values (columns,) with ones in the places of free columns, to divide by."""
+    positive: FloatArray = np.where(form.free, 1.0, values)
+    return positive
+
+
+def _fall(values: FloatArray, changes: FloatArray) -> float:
+    """Return the largest relative decrease of positive values; zero of none."""
+    return float(-(changes / values).min()) if values.size else 0.0

@@ -10,6 +10,7 @@ where that is the upper one, and scaled; cost and sides are scaled to a size of 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -47,10 +48,10 @@ class StandardForm:
     u: FloatArray
     origin: Origin
 
-    @property
-    def positive(self) -> BoolArray:
-        """Columns (columns,) that are non-negative."""
-        return ~self.free
+    @cached_property
+    def pairs(self) -> int:
+        """Complementary pairs of the embedding."""
+        return self.c.size - int(np.count_nonzero(self.free)) + self.u.size + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +78,11 @@ class Origin:
 
     def direction(self, x: FloatArray) -> FloatArray:
         """Return the direction (n,) in the problem that belongs to one of the standard form."""
-        return self._spread(self.factor * x[: self.shift.size], np.zeros_like(self.fixed))
+        return self._spread(self.factor * x[: self.shift.size], 0.0 * self.fixed)
 
     def row_dual(self, y: FloatArray, size: int) -> FloatArray:
         """Return the duals of the problem's rows, of which there are ``size``."""
-        dual = np.zeros(size)
+        dual = np.zeros_like(y, shape=size)
         dual[self.rows] = self.row_factor * y
         return dual
 

@@ -20,31 +20,35 @@ OVERSHOOT = 1.5
 
 def starting_point(form: StandardForm, system: LinearSystem) -> Point:
     """Return a point in the interior; one factorisation and two solves."""
-    weight = np.ones(form.c.size)
+    weight = np.ones_like(form.c)
     weight[form.bounded] = 2.0
     system.factorise(weight)
-    f = np.zeros(form.c.size)
+    f = np.zeros_like(form.c)
     f[form.bounded] = -form.u
     x, _ = system.solve(f, form.b)
     t = form.u - x[form.bounded]
-    dx, y = system.solve(form.c, np.zeros(form.b.size))
+    dx, y = system.solve(form.c, np.zeros_like(form.b))
     z, v = np.where(form.free, 0.0, -dx), dx[form.bounded]
-    positive = ~form.free
-    x_inside, t = _inside(x[positive], t, z[positive], v)
-    z_inside, v = _inside(z[positive], v, x_inside, t)
-    x[positive], z[positive] = x_inside, z_inside
+    x_inside, t = _inside(form, x, t, z, v)
+    z_inside, v = _inside(form, z, v, x_inside, t)
+    x, z = np.where(form.free, x, x_inside), np.where(form.free, 0.0, z_inside)
     point = Point(x, t, y, z, v, 1.0, 1.0)
     return Point(x, t, y, z, v, 1.0, centrality(form, point))
 
 
 def _inside(
-    values: FloatArray, more: FloatArray, partner: FloatArray, more_partner: FloatArray
+    form: StandardForm,
+    values: FloatArray,
+    more: FloatArray,
+    partner: FloatArray,
+    more_partner: FloatArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Return values and their slacks shifted into the interior, as their partners ask."""
-    least = min(np.min(values, initial=0.0), np.min(more, initial=0.0))
-    shift = -OVERSHOOT * least
+    values, partner = np.where(form.free, 0.0, values), np.where(form.free, 0.0, partner)
+    least = min(float(part.min()) for part in (values, more) if part.size)
+    shift = -OVERSHOOT * min(0.0, least)
     values, more = values + shift, more + shift
-    partners = np.maximum(partner, 0.0).sum() + np.maximum(more_partner, 0.0).sum()
+    partners = float(np.maximum(partner, 0.0).sum() + np.maximum(more_partner, 0.0).sum())
     product = inner(values, np.maximum(partner, 0.0)) + inner(more, np.maximum(more_partner, 0.0))
     second = 0.5 * product / partners if partners > 0 else 0.0
     second = max(second, 1e-3)

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import spilu, splu
 
 from solvers.core.problem import FloatArray
 from solvers.interior_point.linear_system import SingularError
+from solvers.interior_point.memory import free_memory
 from solvers.native.interior_point_factor_size import count_entries
 
 SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
@@ -33,11 +34,17 @@ class SuperLU:
 
     def __init__(self) -> None:
         self.entries = 0
+        self.replaced_pivots = 0  # it fails instead
 
     @property
     def bytes_needed(self) -> float:
         """Memory that the factors take, as predicted by the analysis."""
         return float(BYTES_PER_ENTRY * self.entries)
+
+    @property
+    def bytes_free(self) -> float:
+        """Memory that this machine has free."""
+        return free_memory()
 
     def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
         """Order the matrix and predict the size of its factors."""

@@ -1,0 +1,208 @@
+"""Factorisation by cuDSS on a GPU: LDL' of a quasidefinite matrix, without pivoting.
+
+Analysed once, factorised for ever new values of the same pattern, solved for one right-hand side.
+Matrix, factors and vectors stay on the GPU. Pivots smaller than what regularisation adds come from
+rounding alone and are replaced; their number is watched.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from ctypes import byref, c_double, c_int, c_int64, c_size_t, c_void_p, sizeof
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from solvers.core.concurrency import start_thread
+from solvers.core.device import Device
+from solvers.core.errors import DeviceError
+from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
+from solvers.interior_point import cudss_library as names
+from solvers.interior_point.cudss_library import OutOfMemoryError, check
+from solvers.interior_point.linear_system import DUAL_REGULARISATION, SingularError
+
+MEMORY_FIGURES = 16
+"""Figures of the memory estimate; the second is the most that the GPU has to hold."""
+
+PEAK_ON_DEVICE = 1
+
+LOOK_AGAIN = 0.1
+"""Seconds between two looks whether to stop, while the library is busy."""
+
+
+class CuDSS:
+    """A symmetric matrix in cuDSS; see :class:`solvers.interior_point.linear_system`.
+
+    Parameters
+    ----------
+    device : Device
+        The current one, on whose current stream everything is queued.
+    progress : Progress
+        Asked beside long calls whether they are to end, which the library does where it looks.
+    """
+
+    def __init__(self, device: Device, progress: Progress) -> None:
+        self.entries = self.replaced_pivots = 0
+        self.bytes_needed = 0.0
+        self._device, self._progress = device, progress
+        loaded = names.library()
+        self._library, self._version = loaded.functions, loaded.version
+        self._handle, self._config, self._data = c_void_p(), c_void_p(), c_void_p()
+        self._objects: list[c_void_p] = []
+        self._stop = c_int(0)
+        self._is_factorised = False
+        self._call("cudssCreate", byref(self._handle))
+        self._call("cudssConfigCreate", byref(self._config))
+        self._call("cudssDataCreate", self._handle, byref(self._data))
+        self._close = weakref.finalize(
+            self, _destroy, self._library, self._handle, self._config, self._data, self._objects
+        )
+        if device.kind == "cuda":
+            stream = device.xp.cuda.get_current_stream()
+            self._call("cudssSetStream", self._handle, c_void_p(stream.ptr))
+        layer = names.threading_layer(self._version)
+        if layer is not None:  # without OpenMP it fails, and one thread orders the matrix
+            self._library.cudssSetThreadingLayer(self._handle, layer)
+        self._set(self._version.pivot_type, c_int(self._version.no_pivoting))
+        self._set(self._version.pivot_epsilon, c_double(DUAL_REGULARISATION))
+        self._set(self._version.deterministic, c_int(1))
+        self._call(
+            *("cudssDataSet", self._handle, self._data, self._version.interrupt),
+            *(byref(self._stop), c_size_t(sizeof(self._stop))),
+        )
+
+    @property
+    def bytes_free(self) -> float:
+        """Memory of the GPU that is free, with what CuPy holds for nobody."""
+        if self._device.kind == "cpu":
+            return float(self._device.memory_free)
+        xp = self._device.xp
+        free: float = xp.cuda.Device().mem_info[0] + xp.get_default_memory_pool().free_bytes()
+        return free
+
+    def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
+        """Order the matrix whose lower triangle has entries there, by columns, and lay it out."""
+        # the lower triangle by columns is the upper one by rows
+        starts = np.searchsorted(column, np.arange(size + 1)).astype(np.int32)
+        self._starts = self._device.to_device(starts)
+        self._indices = self._device.to_device(row.astype(np.int32))
+        self._values = self._device.to_device(np.zeros(row.size))
+        self._right, self._solution = (self._device.to_device(np.zeros(size)) for _ in range(2))
+        self._matrix = self._new(
+            *("cudssMatrixCreateCsr", size, size, row.size, _address(self._starts), None),
+            *(_address(self._indices), _address(self._values), *self._version.row_starts),
+            *(names.INTEGER_32, names.REAL_64),
+            *(names.SYMMETRIC, names.UPPER, names.ZERO_BASED),
+        )
+        self._right_side, self._solved = (
+            self._new(
+                *("cudssMatrixCreateDn", size, 1, size, _address(vector)),
+                *(names.REAL_64, names.BY_COLUMN),
+            )
+            for vector in (self._right, self._solution)
+        )
+        with self._stoppable():
+            self._execute(names.FULL_ANALYSIS, "the analysis")
+        figures = (c_int64 * MEMORY_FIGURES)()
+        self._get(self._version.memory, figures)
+        self.bytes_needed = float(figures[PEAK_ON_DEVICE])
+        entries = c_int64()
+        self._get(names.FACTOR_ENTRIES, entries)
+        self.entries = entries.value
+
+    def factorise(self, values: FloatArray) -> None:
+        """Factorise with these values (entries,), which live on the device."""
+        self._values[...] = values
+        phase = names.REFACTORISATION if self._is_factorised else names.FACTORISATION
+        try:
+            with self._stoppable():
+                self._execute(phase, "a factorisation")
+                info = c_int()
+                self._get(names.INFO, info)  # which waits for the GPU
+        except OutOfMemoryError as error:
+            raise DeviceError(
+                "The factors of the interior point method, about "
+                f"{self.bytes_needed / 1e9:.1f} GB, do not fit on the GPU; use device='cpu' or "
+                "method='pdlp'."
+            ) from error
+        replaced = c_int()
+        if info.value:
+            raise SingularError(f"pivot {info.value}")
+        self._get(names.REPLACED_PIVOTS, replaced)
+        self.replaced_pivots = replaced.value
+        self._is_factorised = True
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return the solution for a right-hand side (size,) on the device."""
+        self._right[...] = right
+        self._execute(names.SOLVE, "a solve")
+        solution: FloatArray = self._solution.copy()
+        return solution
+
+    def _execute(self, phase: int, what: str) -> None:
+        status = self._library.cudssExecute(
+            *(self._handle, phase, self._config, self._data),
+            *(self._matrix, self._solved, self._right_side),
+        )
+        if self._stop.value and status == names.EXECUTION_FAILED:
+            raise SingularError("interrupted")
+        check(status, what)
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """Have the library end what it is doing within, where it looks, if the solve is to stop."""
+        ended, progress, stop = threading.Event(), self._progress, self._stop
+
+        def watch() -> None:
+            while not ended.wait(LOOK_AGAIN):
+                if progress.should_stop() is not None:
+                    stop.value = 1
+                    return
+
+        start_thread("cudss", watch, lambda failure: None)
+        try:
+            yield
+        finally:
+            ended.set()
+
+    def _new(self, name: str, *arguments: Any) -> c_void_p:
+        """Return a new matrix or vector of the library's."""
+        made = c_void_p()
+        self._call(name, byref(made), *arguments)
+        self._objects.append(made)
+        return made
+
+    def _set(self, setting: int, value: Any) -> None:
+        self._call("cudssConfigSet", self._config, setting, byref(value), sizeof(value))
+
+    def _get(self, figure: int, value: Any) -> None:
+        written = c_size_t()
+        self._call(
+            *("cudssDataGet", self._handle, self._data, figure),
+            *(byref(value), sizeof(value), byref(written)),
+        )
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        check(getattr(self._library, name)(*arguments), name)
+
+
+def _address(array: Any) -> c_void_p:
+    """Return where an array's values are, on the device or on the host."""
+    interface = getattr(array, "__cuda_array_interface__", None) or array.__array_interface__
+    return c_void_p(interface["data"][0])
+
+
+def _destroy(
+    library: Any, handle: c_void_p, config: c_void_p, data: c_void_p, objects: list[c_void_p]
+) -> None:
+    """Give everything back to the library."""
+    for made in objects:
+        library.cudssMatrixDestroy(made)
+    library.cudssDataDestroy(handle, data)
+    library.cudssConfigDestroy(config)
+    library.cudssDestroy(handle)

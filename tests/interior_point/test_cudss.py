@@ -1,0 +1,237 @@
+"""The factorisation by cuDSS beside a stand-in for the library, and the library's own symbols."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import threading
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import gpu_bridge
+from solvers import interior_point
+from solvers.core.device import Device, cpu
+from solvers.core.errors import DeviceError, EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.core.rays import proves_infeasible
+from solvers.interior_point import cudss_library as names
+from solvers.interior_point.assembly import Assembly
+from solvers.interior_point.cudss import CuDSS
+from solvers.interior_point.linear_system import LinearSystem, SingularError
+from tests.interior_point.fake_cudss import FakeCuDSS
+from tests.interior_point.lps import of_every_kind
+from tests.interior_point.pretended_gpu import PretendedGpu, pretend
+from tests.locations import DATA
+
+HOST = Device("cpu", "a stand-in", memory_free=10**9)
+
+
+def install(monkeypatch: pytest.MonkeyPatch, made: FakeCuDSS) -> FakeCuDSS:
+    monkeypatch.setattr(names, "library", lambda: names.Library(made, made.version))
+    monkeypatch.setattr(names, "threading_layer", lambda version: None)
+    return made
+
+
+@pytest.fixture(params=names.VERSIONS, ids=lambda version: version.suffix)
+def fake(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> FakeCuDSS:
+    return install(monkeypatch, FakeCuDSS(request.param))
+
+
+def a_system(rng: np.random.Generator, progress: Progress | None = None) -> LinearSystem:
+    dense = np.where(rng.random((12, 30)) < 0.3, rng.normal(size=(12, 30)), 0.0)
+    dense[:, :12] += np.eye(12)
+    A = sp.csr_array(dense)
+    kept = np.arange(30) % 4 == 0
+    factors = CuDSS(HOST, progress or Progress())
+    return LinearSystem(A, A.T.tocsr(), Assembly.of(A, kept), factors)
+
+
+def test_systems_are_analysed_once_and_factorised_for_each_diagonal(fake: FakeCuDSS) -> None:
+    rng = np.random.default_rng(1)
+    system = a_system(rng)
+    for _ in range(3):
+        d = rng.uniform(0.1, 10.0, 30)
+        system.factorise(d)
+        f, g = rng.normal(size=30), rng.normal(size=12)
+        dx, dy = system.solve(f, g)
+        assert np.linalg.norm(system.transposed @ dy - d * dx - f) <= 1e-9 * np.linalg.norm(f)
+        assert np.linalg.norm(system.matrix @ dx - g) <= 1e-9 * np.linalg.norm(g)
+    work = [phase for phase, _ in itertools.groupby(fake.phases) if phase != names.SOLVE]
+    assert work == [names.FULL_ANALYSIS, names.FACTORISATION, *[names.REFACTORISATION] * 2]
+    assert fake.settings[fake.version.pivot_type] == fake.version.no_pivoting
+    assert system.factorisation.entries == 7
+
+
+def test_everything_is_given_back(fake: FakeCuDSS) -> None:
+    system = a_system(np.random.default_rng(2))
+    assert fake.live == 6
+    del system
+    gc.collect()
+    assert fake.live == 0
+
+
+@pytest.mark.parametrize(
+    ("phase", "status", "error", "words"),
+    [
+        (names.FULL_ANALYSIS, 4, EngineError, "the analysis: this is not supported"),
+        (names.FULL_ANALYSIS, names.ALLOCATION_FAILED, EngineError, "memory ran out"),
+        (names.FACTORISATION, names.ALLOCATION_FAILED, DeviceError, "do not fit on the GPU"),
+        (names.SOLVE, 6, EngineError, "a solve: it met an internal error"),
+    ],
+)
+def test_failures_are_told_in_words(
+    fake: FakeCuDSS, phase: int, status: int, error: type[Exception], words: str
+) -> None:
+    fake.failing[phase] = status
+
+    def work() -> None:
+        system = a_system(np.random.default_rng(3))
+        system.factorise(np.ones(30))
+        system.solve(np.ones(30), np.ones(12))
+
+    with pytest.raises(error, match=words):
+        work()
+
+
+def test_a_pivot_that_is_zero_strengthens_regularisation(fake: FakeCuDSS) -> None:
+    system = a_system(np.random.default_rng(4))
+    fake.info = 5
+    with pytest.raises(SingularError):
+        system.factorise(np.ones(30))
+    assert system.delta > 1e-3
+
+
+class Waiting(FakeCuDSS):
+    """Factorises until it is told to stop, as a large matrix would."""
+
+    def cudssExecute(self, handle: object, phase: int, *rest: object) -> int:  # noqa: N802
+        if phase == names.FACTORISATION:
+            self.reached.set()
+            while not self.stop.value:
+                self.pause.wait(0.01)
+            return names.EXECUTION_FAILED
+        return super().cudssExecute(handle, phase, *rest)
+
+    reached, pause = threading.Event(), threading.Event()
+
+
+def test_an_interruption_reaches_a_factorisation_under_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = Waiting()
+    install(monkeypatch, made)
+    progress = Progress()
+    system = a_system(np.random.default_rng(5), progress)
+    told = threading.Thread(target=lambda: made.reached.wait() and progress.interrupt())
+    told.start()
+    with pytest.raises(SingularError, match="interrupted"):
+        system.factorise(np.ones(30))
+    told.join()
+
+
+@pytest.fixture
+def gpu(fake: FakeCuDSS, monkeypatch: pytest.MonkeyPatch) -> PretendedGpu:
+    made = pretend(monkeypatch)
+    monkeypatch.setattr(
+        interior_point, "find_device", lambda wanted: cpu() if wanted == "cpu" else made
+    )
+    return made
+
+
+def on_gpu(problem: Problem, progress: Progress | None = None) -> Outcome:
+    return interior_point.solve(
+        problem, EngineOptions(device="cuda", tolerance=1e-8), progress or Progress()
+    )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_whole_solves_keep_to_the_arrays_of_the_device(gpu: PretendedGpu, seed: int) -> None:
+    problem = of_every_kind(np.random.default_rng(seed), rows=25, columns=40)
+    there = on_gpu(problem)
+    here = interior_point.solve(problem, EngineOptions(tolerance=1e-8, device="cpu"), Progress())
+    assert (there.device, here.device) == ("cuda", "cpu")
+    assert there.solution_status is SolutionStatus.OPTIMAL
+    assert there.objective == pytest.approx(here.objective, rel=1e-6)
+    assert there.statistics["replaced_pivots"] == 2
+    assert isinstance(there.x, np.ndarray)
+
+
+def test_proofs_come_from_the_device_too(gpu: PretendedGpu) -> None:
+    problem = gpu_bridge.read(DATA / "klein1.mps.gz")
+    outcome = on_gpu(problem)
+    assert outcome.solution_status is SolutionStatus.INFEASIBLE
+    assert outcome.dual_ray is not None
+    assert proves_infeasible(problem, outcome.dual_ray)
+
+
+class Talking(Progress):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def log(self, message: str) -> None:
+        self.lines.append(message)
+
+
+def test_factors_too_large_for_the_gpu_are_left_to_the_cpu(
+    gpu: PretendedGpu, fake: FakeCuDSS
+) -> None:
+    fake.memory = 2 * 10**9
+    progress = Talking()
+    outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"), progress)
+    assert outcome.device == "cpu"
+    assert outcome.objective == pytest.approx(-464.753142857)
+    assert any("needs about 2.0 GB" in line and "on the CPU" in line for line in progress.lines)
+    assert names.FACTORISATION not in fake.phases
+
+
+def test_without_the_library_the_cpu_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pretend(monkeypatch)
+    monkeypatch.setattr(interior_point, "find_device", lambda wanted: made)
+    monkeypatch.setattr(names, "FILE", "no-such-library")
+    monkeypatch.setattr(names, "_loaded", SimpleNamespace(value=[]))
+    progress = Talking()
+    outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"), progress)
+    assert outcome.objective == pytest.approx(-464.753142857)
+    assert any("pip install 'nvidia-cudss" in line for line in progress.lines)
+
+
+@pytest.mark.parametrize(("suffix", "release"), [(".so.0", (0, 8)), (".so.1", (2, 0))])
+def test_another_version_is_refused(
+    monkeypatch: pytest.MonkeyPatch, suffix: str, release: tuple[int, int]
+) -> None:
+    class Other(FakeCuDSS):
+        def cudssGetProperty(self, place: int, value: Any) -> int:  # noqa: N802
+            value._obj.value = release[place]
+            return 0
+
+    def load(file: str) -> None:
+        if not file.endswith(suffix):
+            raise OSError("no such file")
+
+    monkeypatch.setattr(names, "declared", lambda loaded, version: Other())
+    monkeypatch.setattr(names.ctypes, "CDLL", load)
+    with pytest.raises(DeviceError, match=rf"cuDSS {release[0]}\.{release[1]} is not supported"):
+        names._load()
+
+
+def test_the_library_has_the_functions() -> None:
+    files = [
+        folder / f"{names.FILE}{v.suffix}" for folder in names.folders() for v in names.VERSIONS
+    ]
+    if not any(file.exists() for file in files):
+        pytest.skip("the wheel of cuDSS is not installed")
+    try:
+        found = names.library()
+    except DeviceError as error:
+        pytest.skip(str(error))  # cuBLAS, which it needs, comes in a wheel of its own
+    assert all(getattr(found.functions, name) for name in names.SIGNATURES)
