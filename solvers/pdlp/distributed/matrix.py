@@ -170,6 +170,7 @@ def share_matrix(
             slices = _in_slices(matrix, order[begin:end], position, plan, packed)
             with group.on(device):
                 found.append(slices.to_device(member))
+                member.synchronize()  # other streams than this thread's are going to read it
         return tuple(found)
 
     with ThreadPoolExecutor(len(group.members)) as each:  # the loops run without Python's lock
