@@ -94,13 +94,12 @@ def relative_gain(before: float, after: float) -> float:
 
 def kind_of(source: str) -> str:
     """Return the kind of heuristic that submits points under a name; empty for others."""
-    from solvers.mip.heuristics.annealing.group_annealing import SOURCE as SWAP_MOVES
     from solvers.mip.heuristics.diving.linear import SOURCE as LINEAR_DIVE
     from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
     from solvers.mip.heuristics.lazy_clause.candidates import SOURCE as LAZY_CLAUSE
     from solvers.mip.heuristics.local_search.cpu.walk import SOURCE as LOCAL_SEARCH
 
-    kinds = {LOCAL_SEARCH: WALKS, LAZY_CLAUSE: CLAUSES, SWAP_MOVES: SWAPS, LINEAR_DIVE: DIVES}
+    kinds = {LOCAL_SEARCH: WALKS, LAZY_CLAUSE: CLAUSES, SWAPS: SWAPS, LINEAR_DIVE: DIVES}
     if source.startswith("dive"):
         return DIVES
     is_neighbourhood = any(one.name == source for one in CATALOGUE)

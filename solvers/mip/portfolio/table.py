@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.mip.heuristics.annealing.heuristic import GroupAnnealing
-from solvers.mip.heuristics.annealing.with_costs.heuristic import CostAnnealing
+from solvers.mip.heuristics.annealing.search import SwapMoves
 from solvers.mip.heuristics.completion import Completion
 from solvers.mip.heuristics.diving.heuristic import DeviceDives, ImprovingDive, LinearDive
 from solvers.mip.heuristics.feasibility_pump.heuristic import (
@@ -146,8 +145,7 @@ TABLE: tuple[Row, ...] = (
         once=True,
         label="longer local search",
     ),
-    Row(GroupAnnealing(), 4.0, 0.0, one_of=4),
-    Row(CostAnnealing(), 3.0, 3.0, one_of=4, kind=SWAPS),
+    Row(SwapMoves(), 3.0, 3.0, one_of=4, kind=SWAPS),
     Row(Dive(), 2.0, 0.3, one_of=2, at_once=True, kind=DIVES),
     Row(Trivial(), 2.0, 0.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
     Row(Completion(), 4.0, 0.0, most=1, shortest=2.0),

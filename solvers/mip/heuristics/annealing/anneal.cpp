@@ -1,90 +1,387 @@
-// The annealing itself: swaps and shifts that keep every group at one, judged by all rows.
+// Annealing by swap moves: a group goes to another of its columns, and another group may give way.
 #include "native/bindings.h"
 
 #include <algorithm>
+#include <cmath>
 
-#include "trials.h"
+#include "mip/model.h"
+
+namespace mip::annealing {
+
+using native::Grid;
+using native::Span;
+
+/// Places of ``numbers``.
+constexpr std::int64_t HARD = 0, WORK = 1, MOVES = 2, STAMP = 3, COST = 4, SUM = 5, VIOLATED = 6;
+
+/// What an annealing holds (see structure.py).
+struct State {
+    SparseRows by_column;
+    Span<const std::int32_t> start, column, value;
+    Grid<const std::int32_t> table;
+    Span<const double> lower, upper, weight;
+    Span<double> activity, delta;
+    Span<std::int64_t> stamp;
+    Span<std::int32_t> touched, holder, current, best;
+    Span<double> numbers;
+    Span<std::uint64_t> random;
+    Span<const double> cost;
+    SparseRows by_row;
+    Span<const std::int32_t> group, none, label;
+    Grid<const std::int32_t> by_label, of_side;
+    Span<const double> slack_cost, slack_least, slack_most;
+    Span<const bool> slack_whole;
+    Span<const std::int32_t> slack_start, slack_row, slack_side;
+    Span<const double> slack_scale;
+    Span<std::int64_t> slack_mark;
+    Span<const double> excess;
+};
+
+} // namespace mip::annealing
 
 NATIVE_STRUCT(mip::annealing::State, by_column, start, column, value, table, lower, upper, weight,
-              activity, delta, stamp, touched, holder, current, best, numbers, random)
+              activity, delta, stamp, touched, holder, current, best, numbers, random, cost, by_row,
+              group, none, label, by_label, of_side, slack_cost, slack_least, slack_most,
+              slack_whole, slack_start, slack_row, slack_side, slack_scale, slack_mark, excess)
 
 namespace mip::annealing {
 namespace {
 
-/// Weighted violation below which nothing is violated.
-constexpr double NOTHING = 1e-9;
+/// Violation, not weighted, up to which nothing is violated.
+constexpr double NOTHING = 1e-7;
 
-/// The weighted violation of a row.
-double outside(const State &state, std::int64_t i, double activity) {
-    const double over = std::max(state.lower[i] - activity, activity - state.upper[i]);
-    return state.weight[i] * std::max(over, 0.0);
+/// Relative gain below which an objective is not a better one.
+constexpr double BETTER = 1e-9;
+
+/// How far beyond a whole number a whole slack is not rounded up.
+constexpr double WHOLE = 1e-7;
+
+/// The number of no trial.
+constexpr std::int64_t NO_TRIAL = -1;
+
+/// Steps between 0 and 1 of what decides whether a rise is taken.
+constexpr std::int64_t FINE = 1 << 30;
+
+/// Trials between two looks at whether to end.
+constexpr std::int64_t POLLED_TRIALS = 1024;
+
+/// Group ``group`` goes to column ``to``, group ``other``, if it is not -1, to column ``back``.
+struct Trial {
+    std::int64_t group;
+    std::int32_t to;
+    std::int64_t other = -1;
+    std::int32_t back = -1;
+};
+
+/// A whole number from 0 to ``bound`` - 1, by Marsaglia's xorshift generator.
+std::int64_t below(const State &state, std::int64_t bound) {
+    std::uint64_t word = state.random[0];
+    word ^= word << 13;
+    word ^= word >> 7;
+    word ^= word << 17;
+    state.random[0] = word;
+    return static_cast<std::int64_t>(((word >> 32) * static_cast<std::uint64_t>(bound)) >> 32);
 }
 
-/// By how much the weighted violation would rise.
-double change_of(const State &state, std::int64_t count) {
-    double change = 0.0;
+/// Any group and any of its columns.
+Trial draw_trial(const State &state) {
+    const std::int64_t g = below(state, state.current.size());
+    const std::int64_t first = state.start[g];
+    return {g, state.column[first + below(state, state.start[g + 1] - first)]};
+}
+
+/// Add a column's entries to the trial's changes; returns how many rows it touches now.
+std::int64_t add(const State &state, std::int64_t j, double sign, std::int64_t number,
+                 std::int64_t count) {
+    const std::int64_t first = state.by_column.indptr[j], last = state.by_column.indptr[j + 1];
+    for (std::int64_t k = first; k < last; ++k) {
+        const std::int32_t i = state.by_column.indices[k];
+        if (state.stamp[i] != number) {
+            state.stamp[i] = number;
+            state.delta[i] = 0.0;
+            state.touched[count] = i;
+            ++count;
+        }
+        state.delta[i] += sign * state.by_column.data[k];
+    }
+    state.numbers[WORK] += static_cast<double>(last - first);
+    return count;
+}
+
+/// Sum up what a trial changes; returns how many rows it touches.
+std::int64_t add_all(const State &state, const Trial &trial, std::int64_t number) {
+    std::int64_t count = add(state, state.current[trial.group], -1.0, number, 0);
+    count = add(state, trial.to, 1.0, number, count);
+    if (trial.other >= 0) {
+        count = add(state, state.current[trial.other], -1.0, number, count);
+        count = add(state, trial.back, 1.0, number, count);
+    }
+    return count;
+}
+
+/// Whether a change is taken: by chance, if it is a rise.
+bool is_taken(const State &state, double change, double temperature) {
+    return !(change > 0.0 && static_cast<double>(below(state, FINE)) >=
+                                 static_cast<double>(FINE) * std::exp(-change / temperature));
+}
+
+/// Make the trial, which touches ``count`` rows.
+void make(const State &state, const Trial &trial, std::int64_t count) {
     for (std::int64_t place = 0; place < count; ++place) {
         const std::int64_t i = state.touched[place];
-        if (state.delta[i] != 0.0) {
-            const double before = state.activity[i];
-            change += outside(state, i, before + state.delta[i]) - outside(state, i, before);
+        state.activity[i] += state.delta[i];
+    }
+    const std::int64_t v = state.value[state.current[trial.group]], w = state.value[trial.to];
+    if (v >= 0 && state.holder[v] == trial.group)
+        state.holder[v] = static_cast<std::int32_t>(trial.other);
+    if (w >= 0)
+        state.holder[w] = static_cast<std::int32_t>(trial.group);
+    state.current[trial.group] = trial.to;
+    if (trial.other >= 0)
+        state.current[trial.other] = trial.back;
+    state.numbers[MOVES] += 1.0;
+}
+
+/// Write down which column is 1 in each group.
+void keep(const State &state) {
+    std::copy(state.current.begin(), state.current.end(), state.best.begin());
+}
+
+/// Sum activities anew, and see who holds which value.
+void sum_activities(const State &state) {
+    std::fill(state.activity.begin(), state.activity.end(), 0.0);
+    std::fill(state.holder.begin(), state.holder.end(), -1);
+    for (std::int64_t g = 0; g < state.current.size(); ++g) {
+        const std::int64_t j = state.current[g];
+        if (state.value[j] >= 0)
+            state.holder[state.value[j]] = static_cast<std::int32_t>(g);
+        for (std::int64_t k = state.by_column.indptr[j]; k < state.by_column.indptr[j + 1]; ++k)
+            state.activity[state.by_column.indices[k]] += state.by_column.data[k];
+    }
+}
+
+/// By what the temperature is multiplied at each trial, to fall from ``hot`` to ``cold``.
+double cooling_of(double hot, double cold, std::int64_t trials) {
+    return std::pow(cold / hot, 1.0 / static_cast<double>(std::max<std::int64_t>(1, trials)));
+}
+
+/// By how much weighted violation, objective and number of violated sides would rise.
+struct Rise {
+    double hard = 0.0, cost = 0.0;
+    std::int64_t violated = 0;
+};
+
+/// How much a side of a row is violated; negative where there is room.
+double short_of(const State &state, std::int64_t i, std::int64_t side, double activity) {
+    return side == 0 ? state.lower[i] - activity : activity - state.upper[i];
+}
+
+/// What the rows ask of a slack, with the changes of a trial, or as things are for NO_TRIAL.
+double units(const State &state, std::int64_t s, std::int64_t number) {
+    double asked = state.slack_least[s];
+    for (std::int64_t k = state.slack_start[s]; k < state.slack_start[s + 1]; ++k) {
+        const std::int64_t i = state.slack_row[k];
+        double activity = state.activity[i];
+        if (state.stamp[i] == number)
+            activity += state.delta[i];
+        asked = std::max(asked,
+                         short_of(state, i, state.slack_side[k], activity) / state.slack_scale[k]);
+    }
+    return state.slack_whole[s] ? std::ceil(asked - WHOLE) : asked;
+}
+
+/// What a slack costs within its bounds.
+double price(const State &state, std::int64_t s, double asked) {
+    return state.slack_cost[s] * std::min(asked, state.slack_most[s]);
+}
+
+/// What a slack is beyond its bounds, weighted.
+double too_much(const State &state, std::int64_t s, double asked) {
+    return state.excess[s] * std::max(0.0, asked - state.slack_most[s]);
+}
+
+/// 1 for a violation that counts, else 0.
+std::int64_t is_out(double by) { return by > NOTHING ? 1 : 0; }
+
+/// The column of a group with a label, -1 where there is none.
+std::int32_t of_label(const State &state, std::int64_t g, std::int64_t label) {
+    return label >= 0 ? state.by_label(g, label) : -1;
+}
+
+/// Let another choice with a column in a row of ``j`` or of the trial's column change, too: to that
+/// column where it is not chosen, else to none. Without one the trial stays as it is.
+void ask_across(const State &state, Trial &trial, std::int64_t j) {
+    const std::int64_t k = state.by_column.indptr[j] < state.by_column.indptr[j + 1] ? j : trial.to;
+    const std::int64_t first = state.by_column.indptr[k],
+                       size = state.by_column.indptr[k + 1] - first;
+    if (size == 0)
+        return;
+    const std::int64_t i = state.by_column.indices[first + below(state, size)];
+    const std::int64_t begin = state.by_row.indptr[i];
+    std::int32_t back =
+        state.by_row.indices[begin + below(state, state.by_row.indptr[i + 1] - begin)];
+    const std::int64_t other = state.group[back];
+    if (other >= 0 && state.current[other] == back)
+        back = state.none[other];
+    if (back >= 0 && other != trial.group) {
+        trial.other = other;
+        trial.back = back;
+    }
+}
+
+/// Add what a slack's costs and violations change by to the rise, once for each trial.
+void add_slack(const State &state, std::int64_t s, std::int64_t number, Rise &rise) {
+    if (state.slack_mark[s] == number)
+        return;
+    state.slack_mark[s] = number;
+    const double before = units(state, s, NO_TRIAL), after = units(state, s, number);
+    const double most = state.slack_most[s];
+    rise.cost += price(state, s, after) - price(state, s, before);
+    rise.hard += too_much(state, s, after) - too_much(state, s, before);
+    rise.violated += is_out(after - most) - is_out(before - most);
+    state.numbers[WORK] +=
+        static_cast<double>(2 * (std::int64_t{state.slack_start[s + 1]} - state.slack_start[s]));
+}
+
+/// What a trial that touches ``count`` rows changes; the columns' own costs are left out.
+Rise rise_of(const State &state, std::int64_t count, std::int64_t number) {
+    Rise rise;
+    for (std::int64_t place = 0; place < count; ++place) {
+        const std::int64_t i = state.touched[place];
+        if (state.delta[i] == 0.0)
+            continue;
+        const double before = state.activity[i], after = before + state.delta[i];
+        for (std::int64_t side = 0; side < 2; ++side) {
+            const std::int64_t s = state.of_side(i, side);
+            if (s >= 0) {
+                add_slack(state, s, number, rise);
+                continue;
+            }
+            const double now = short_of(state, i, side, before);
+            const double then = short_of(state, i, side, after);
+            rise.hard += state.weight[i] * (std::max(0.0, then) - std::max(0.0, now));
+            rise.violated += is_out(then) - is_out(now);
         }
     }
-    return change;
+    return rise;
 }
 
-/// Sum activities and the weighted violation anew, and see who holds which value.
+void check(const State &state) {
+    const std::int64_t m = state.activity.size(), groups = state.current.size();
+    const std::int64_t slacks = state.slack_cost.size();
+    native::check_length("lower", state.lower.size(), m);
+    native::check_length("upper", state.upper.size(), m);
+    native::check_length("weight", state.weight.size(), m);
+    native::check_length("delta", state.delta.size(), m);
+    native::check_length("stamp", state.stamp.size(), m);
+    native::check_length("start", state.start.size(), groups + 1);
+    native::check_length("best", state.best.size(), groups);
+    native::check_length("none", state.none.size(), groups);
+    native::check_rows("by_column", state.by_column, state.by_column.indptr.size() - 1);
+    native::check_rows("by_row", state.by_row, m);
+    native::check_length("numbers", state.numbers.size(), VIOLATED + 1);
+    native::check_length("random", state.random.size(), 1);
+    native::check_length("of_side", state.of_side.size(), 2 * m);
+    native::check_length("slack_least", state.slack_least.size(), slacks);
+    native::check_length("slack_most", state.slack_most.size(), slacks);
+    native::check_length("slack_whole", state.slack_whole.size(), slacks);
+    native::check_length("slack_start", state.slack_start.size(), slacks + 1);
+    native::check_length("slack_mark", state.slack_mark.size(), slacks);
+    native::check_length("excess", state.excess.size(), slacks);
+}
+
+/// Sum activities, violation and objective anew, and see who holds which value.
 void sum_up(const State &state) {
-    check(state, STAMP + 1);
+    check(state);
     sum_activities(state);
-    double energy = 0.0;
+    double hard = 0.0, cost = 0.0;
+    std::int64_t violated = 0;
+    for (const std::int32_t j : state.current)
+        cost += state.cost[j];
     for (std::int64_t i = 0; i < state.activity.size(); ++i)
-        energy += outside(state, i, state.activity[i]);
-    state.numbers[ENERGY] = energy;
+        for (std::int64_t side = 0; side < 2; ++side)
+            if (state.of_side(i, side) < 0) {
+                const double out = short_of(state, i, side, state.activity[i]);
+                hard += state.weight[i] * std::max(0.0, out);
+                violated += is_out(out);
+            }
+    for (std::int64_t s = 0; s < state.slack_cost.size(); ++s) {
+        const double asked = units(state, s, NO_TRIAL);
+        cost += price(state, s, asked);
+        hard += too_much(state, s, asked);
+        violated += is_out(asked - state.slack_most[s]);
+    }
+    state.numbers[HARD] = hard;
+    state.numbers[COST] = cost;
+    state.numbers[VIOLATED] = static_cast<double>(violated);
 }
 
-/// Let the group that has the value of the trial's new column take ours; false where it may not.
-bool ask_holder(const State &state, Trial &trial, std::int64_t j) {
+/// Choose who else changes: a choice with another label, who has the value, or one across a row.
+///
+/// Returns whether the trial can be made.
+bool complete(const State &state, Trial &trial, std::int64_t j) {
     const std::int64_t v = state.value[j], w = state.value[trial.to];
-    if (v >= 0 && w >= 0 && v != w)
+    if (state.label[j] >= 0 && below(state, 2) == 0) {
+        trial.other = below(state, state.current.size());
+        trial.to = of_label(state, trial.group, state.label[state.current[trial.other]]);
+        trial.back = of_label(state, trial.other, state.label[j]);
+    } else if (v >= 0 && w >= 0 && v != w) {
         trial.other = state.holder[w];
+        if (trial.other >= 0)
+            trial.back = state.table(trial.other, v);
+    } else if (below(state, 2) == 0) {
+        ask_across(state, trial, j);
+    }
+    return trial.to >= 0 && trial.to != j && (trial.other < 0 || trial.back >= 0);
+}
+
+/// By how much the costs of the trial's columns would rise.
+double own_rise(const State &state, const Trial &trial) {
+    double own = state.cost[trial.to] - state.cost[state.current[trial.group]];
     if (trial.other >= 0)
-        trial.back = state.table(trial.other, v);
-    return trial.to != j && (trial.other < 0 || trial.back >= 0);
+        own += state.cost[trial.back] - state.cost[state.current[trial.other]];
+    return own;
 }
 
 /// Make ``trials`` trials while the temperature falls from ``hot`` to ``cold``.
 ///
-/// Returns the least weighted violation, whose groups are in ``best``; ends where nothing is
-/// violated. ``least`` is that of ``best`` so far.
+/// Returns the least objective of a point that violates nothing, whose choices are in ``best``;
+/// ``least`` is that of ``best`` so far.
 double anneal(const State &state, std::int64_t trials, double hot, double cold, double least) {
-    check(state, STAMP + 1);
+    check(state);
     const double cooling = cooling_of(hot, cold, trials);
-    double temperature = hot, energy = state.numbers[ENERGY];
+    double temperature = hot;
     auto number = static_cast<std::int64_t>(state.numbers[STAMP]);
+    double hard = state.numbers[HARD], cost = state.numbers[COST];
+    auto violated = static_cast<std::int64_t>(state.numbers[VIOLATED]);
     for (std::int64_t made = 0; made < trials; ++made) {
         if (made % POLLED_TRIALS == 0)
             native::poll();
         temperature *= cooling;
         Trial trial = draw_trial(state);
-        if (!ask_holder(state, trial, state.current[trial.group]))
+        if (!complete(state, trial, state.current[trial.group]))
             continue;
         ++number;
+        const double own = own_rise(state, trial);
         const std::int64_t count = add_all(state, trial, number);
-        const double change = change_of(state, count);
-        if (!is_taken(state, change, temperature))
+        const Rise rise = rise_of(state, count, number);
+        const double dearer = rise.cost + own;
+        if (!is_taken(state, rise.hard + dearer, temperature))
             continue;
         make(state, trial, count);
-        energy += change;
-        if (energy < least) {
-            least = energy;
+        state.numbers[SUM] += std::abs(dearer);
+        hard += rise.hard;
+        cost += dearer;
+        violated += rise.violated;
+        if (violated == 0 && cost < least - BETTER * std::max(1.0, std::abs(least))) {
+            least = cost;
             keep(state);
-            if (least <= NOTHING)
-                break;
         }
     }
     state.numbers[STAMP] = static_cast<double>(number);
-    state.numbers[ENERGY] = energy;
+    state.numbers[VIOLATED] = static_cast<double>(violated);
+    state.numbers[HARD] = hard;
+    state.numbers[COST] = cost;
     return least;
 }
 
@@ -95,6 +392,13 @@ NATIVE_MODULE(mip_heuristics_annealing) {
     using namespace mip::annealing;
     native::expose(module, "sum_up", &sum_up, "state");
     native::expose(module, "anneal", &anneal, "state", "trials", "hot", "cold", "least");
-    native::constants(module, "solvers.mip.heuristics.annealing.state",
-                      {{"ENERGY", ENERGY}, {"MOVES", MOVES}, {"NOTHING", NOTHING}, {"WORK", WORK}});
+    native::constants(module, "solvers.mip.heuristics.annealing.structure",
+                      {{"HARD", HARD},
+                       {"WORK", WORK},
+                       {"MOVES", MOVES},
+                       {"STAMP", STAMP},
+                       {"COST", COST},
+                       {"SUM", SUM},
+                       {"VIOLATED", VIOLATED},
+                       {"NOTHING", NOTHING}});
 }

@@ -41,12 +41,6 @@ def test_a_few_groups_are_none():
     assert find_groups(rows_of_two(3)) is None
 
 
-def test_groups_have_to_hold_nearly_all_columns():
-    matrix = np.hstack([np.kron(np.eye(6), np.ones(2)), np.zeros((6, 5))])
-    model = model_of(np.zeros(17), matrix, 1.0, 1.0, lower=0.0, upper=1.0, integrality=True)
-    assert find_groups(model) is None
-
-
 def test_fixed_columns_count_as_what_they_are():
     matrix = np.hstack([np.kron(np.eye(6), np.ones(2)), np.ones((6, 1))])
     lower, upper = np.zeros(13), np.ones(13)

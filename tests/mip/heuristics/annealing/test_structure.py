@@ -10,11 +10,10 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.mip.heuristics.annealing.with_costs.state import COST, HARD
-from solvers.mip.heuristics.annealing.with_costs.structure import find_structure
+from solvers.mip.heuristics.annealing.structure import COST, HARD, find_structure
 from solvers.mip.model import is_feasible
-from solvers.native.mip_heuristics_annealing_with_costs import sum_up_costs
-from tests.mip.heuristics.annealing.with_costs.models import assignment, selection, with_slacks
+from solvers.native.mip_heuristics_annealing import sum_up
+from tests.mip.heuristics.annealing.models import assignment, selection, with_slacks
 from tests.mip.inference.domain.models import INF, model_of
 
 
@@ -34,7 +33,7 @@ def test_slacks_are_worth_what_the_best_values_are(seed):
         home = structure.home(x)
         structure.put_sides(model, home, state)
         state.current[:] = state.best[:] = chosen
-        sum_up_costs(state)
+        sum_up(state)
         best = _best_slacks(model, x)
         found = structure.point(home, state)
         assert (state.numbers[HARD] < 1e-9) == (best is not None)

@@ -1,24 +1,188 @@
-"""What a model has to be like for swap moves with costs: groups, slacks, and little else."""
+"""What a model has to be like for swap moves, groups, slacks and little else, and a search's state.
+
+A column is a slack where raising it never violates a row (after a change of sign, lowering it) and
+does not pay. Whatever the others are, its best value is then the largest that any of its rows asks
+for: deviations from a target, overtime, the makespan.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.heuristics.annealing.groups import LARGEST_TABLE, LEAST_GROUPS
-from solvers.mip.heuristics.annealing.with_costs.choices import Choices, find_choices
-from solvers.mip.heuristics.annealing.with_costs.slacks import (
-    LOWER,
-    UPPER,
-    Slacks,
-    find_slacks,
-    may_be_slack,
+from solvers.core.rows import SparseRows
+from solvers.mip.heuristics.annealing.groups import (
+    LARGEST_TABLE,
+    LEAST_GROUPS,
+    Choices,
+    find_choices,
 )
-from solvers.mip.heuristics.annealing.with_costs.state import NOTHING, CostState
 from solvers.mip.model import IndexArray, MipModel
-from solvers.native.mip_heuristics_annealing_with_costs import sum_up_costs
+from solvers.native.mip_heuristics_annealing import sum_up
+
+LOWER, UPPER = 0, 1
+"""Sides of a row."""
+
+
+@dataclass(frozen=True, eq=False)
+class Slacks:
+    """Slack columns, measured from where they cost nothing; k of them, in e sides of rows.
+
+    Parameters
+    ----------
+    column : (k,) int32
+    home : (k,) float64
+        The end of the bounds from which a slack is measured, or 0 where it has none.
+    sign : (k,) float64
+        1 where raising the column helps, -1 where lowering it does.
+    cost : (k,) float64
+        For each unit, never negative.
+    least, most : (k,) float64
+        Between which units it may be; -inf and inf where there is no end.
+    is_whole : (k,) bool
+    start : (k+1,) int32
+    row, side : (e,) int32
+        The rows that ask for it, and which side of each.
+    scale : (e,) float64
+        What a unit is there.
+    of_side : (m, 2) int32
+        The slack of each side of each row, -1 where there is none.
+    """
+
+    column: IndexArray
+    home: FloatArray
+    sign: FloatArray
+    cost: FloatArray
+    least: FloatArray
+    most: FloatArray
+    is_whole: BoolArray
+    start: IndexArray
+    row: IndexArray
+    side: IndexArray
+    scale: FloatArray
+    of_side: IndexArray
+
+
+def find_slacks(model: MipModel, outside: BoolArray) -> Slacks:
+    """Return which of the columns ``outside`` (n,) are slacks, no two of one side of a row."""
+    of_side = np.full((model.num_rows, 2), -1, dtype=np.int32)
+    found: list[tuple[int, float, IndexArray, IndexArray, FloatArray]] = []
+    up, down = may_be_slack(model, 1.0), may_be_slack(model, -1.0)
+    for j in np.flatnonzero(outside & (up | down)).tolist():
+        rows, values = model.columns[j]
+        for sign, may_be in ((1.0, up[j]), (-1.0, down[j])):
+            sides = np.where(sign * values > 0.0, LOWER, UPPER).astype(np.int32)
+            if may_be and (of_side[rows, sides] < 0).all():
+                of_side[rows, sides] = len(found)
+                found.append((j, sign, rows, sides, np.abs(values)))
+                break
+    return _slacks(model, found, of_side)
+
+
+def may_be_slack(model: MipModel, sign: float) -> BoolArray:
+    """Return which columns (n,) never hurt a row, nor the objective's bound, where they go up.
+
+    Down for a ``sign`` of -1. In a row of its own a slack never goes beyond what is asked for, so
+    there the other side may be anywhere.
+    """
+    row, size = model.columns.indices, model.columns.lengths
+    raises = sign * model.columns.data > 0.0
+    mine = np.where(raises, model.row_lower[row], -model.row_upper[row])
+    other = np.where(raises, model.row_upper[row], -model.row_lower[row])
+    hurt = model.columns.count(np.isfinite(other))
+    asks = model.columns.count(np.isfinite(mine))
+    floor = model.lower if sign > 0.0 else -model.upper
+    has_floor = np.isfinite(floor) | (asks > 0)
+    harmless = (hurt == 0) | (size == 1)
+    may_be: BoolArray = (size > 0) & harmless & has_floor & (sign * model.cost >= 0.0)
+    return may_be
+
+
+def _slacks(
+    model: MipModel,
+    found: list[tuple[int, float, IndexArray, IndexArray, FloatArray]],
+    of_side: IndexArray,
+) -> Slacks:
+    column = np.array([one[0] for one in found], dtype=np.int32)
+    sign = np.array([one[1] for one in found], dtype=np.float64)
+    floor = np.where(sign > 0.0, model.lower[column], -model.upper[column])
+    ceiling = np.where(sign > 0.0, model.upper[column], -model.lower[column])
+    units = np.where(np.isfinite(floor), floor, 0.0)
+    sizes = [one[2].size for one in found]
+    joined = [np.concatenate([[], *(one[k] for one in found)]) for k in (2, 3, 4)]
+    return Slacks(
+        column=column,
+        home=sign * units,
+        sign=sign,
+        cost=sign * model.cost[column],
+        least=floor - units,
+        most=ceiling - units,
+        is_whole=model.is_integer[column] == 1,
+        start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        row=joined[0].astype(np.int32),
+        side=joined[1].astype(np.int32),
+        scale=joined[2],
+        of_side=of_side,
+    )
+
+
+HARD, WORK, MOVES, STAMP, COST, SUM, VIOLATED = range(7)
+"""Places of ``numbers``: weighted violation of what no slack takes up, entries visited, moves made,
+the number of the last trial, the objective, of the moves made the absolute changes of it, and how
+many sides of rows and ends of slacks are violated, which tells without rounding errors."""
+
+NOTHING = 1e-7
+"""Violation, not weighted, up to which nothing is violated."""
+
+
+class State(NamedTuple):
+    """What an annealing holds: choices, rows, what is chosen, prices and slacks.
+
+    ``delta`` (m,) are changes of a trial to the activities of the rows ``touched``, where ``stamp``
+    has its number; ``holder`` (v,) says which group has a value. Where groups have no values, two
+    may exchange labels: ``label`` (n,), and ``by_label`` (g, l), the column of each. ``slack_mark`` (k,) has the number of the last trial that looked at a slack; ``excess`` (k,) is
+    what a unit beyond the end of its bounds counts for.
+    """
+
+    by_column: SparseRows
+    start: IndexArray
+    column: IndexArray
+    value: IndexArray
+    table: IndexArray
+    lower: FloatArray
+    upper: FloatArray
+    weight: FloatArray
+    activity: FloatArray
+    delta: FloatArray
+    stamp: npt.NDArray[np.int64]
+    touched: IndexArray
+    holder: IndexArray
+    current: IndexArray
+    best: IndexArray
+    numbers: FloatArray
+    random: npt.NDArray[np.uint64]
+    cost: FloatArray
+    by_row: SparseRows
+    group: IndexArray
+    none: IndexArray
+    label: IndexArray
+    by_label: IndexArray
+    of_side: IndexArray
+    slack_cost: FloatArray
+    slack_least: FloatArray
+    slack_most: FloatArray
+    slack_whole: BoolArray
+    slack_start: IndexArray
+    slack_row: IndexArray
+    slack_side: IndexArray
+    slack_scale: FloatArray
+    slack_mark: npt.NDArray[np.int64]
+    excess: FloatArray
+
 
 COVERED_PART = 0.9
 """Part of the columns free to move that have to be in groups or slacks: others stay as they are in
@@ -68,26 +232,26 @@ class Structure:
         home[self.slacks.column] = self.slacks.home
         return home
 
-    def put_sides(self, model: MipModel, home: FloatArray, state: CostState) -> None:
+    def put_sides(self, model: MipModel, home: FloatArray, state: State) -> None:
         """Set the sides of the rows to what ``home`` (n,) leaves of them."""
         fixed = model.activity(home)
         state.lower[:] = model.row_lower - fixed
         state.upper[:] = model.row_upper - fixed
 
-    def point(self, home: FloatArray, state: CostState) -> FloatArray:
+    def point(self, home: FloatArray, state: State) -> FloatArray:
         """Return the point (n,) of the choices in ``state.best``."""
         slacks, current = self.slacks, state.current.copy()
         state.current[:] = state.best
-        sum_up_costs(state)
+        sum_up(state)
         x = home.copy()
         x[state.best[state.best < x.size]] = 1.0
         units = np.clip(self._asked(state), slacks.least, slacks.most)
         x[slacks.column] += slacks.sign * units
         state.current[:] = current
-        sum_up_costs(state)
+        sum_up(state)
         return x
 
-    def violated(self, state: CostState) -> tuple[BoolArray, BoolArray]:
+    def violated(self, state: State) -> tuple[BoolArray, BoolArray]:
         """Return which rows (m,) and which slacks (k,) are beyond their ends as things are."""
         low = np.where(state.of_side[:, LOWER] < 0, state.lower - state.activity, -np.inf)
         high = np.where(state.of_side[:, UPPER] < 0, state.activity - state.upper, -np.inf)
@@ -95,7 +259,7 @@ class Structure:
         slacks: BoolArray = self._asked(state) > self.slacks.most + NOTHING
         return rows, slacks
 
-    def _asked(self, state: CostState) -> FloatArray:
+    def _asked(self, state: State) -> FloatArray:
         """Return the units that rows ask of each slack (k,)."""
         slacks = self.slacks
         low = state.lower[slacks.row] - state.activity[slacks.row]
@@ -105,7 +269,7 @@ class Structure:
         np.maximum.at(asked, of_entry, np.where(slacks.side == LOWER, low, high) / slacks.scale)
         return np.where(slacks.is_whole, np.ceil(asked - NOTHING), asked)
 
-    def state(self, model: MipModel, seed: int) -> CostState:
+    def state(self, model: MipModel, seed: int) -> State:
         """Return the state of a search, with weights of one for a row's largest entry."""
         m, choices, slacks = model.num_rows, self.choices, self.slacks
         empty = choices.group.size - model.num_columns
@@ -114,7 +278,7 @@ class Structure:
         weight[choices.is_kept] = 0.0
         longest = int(np.max(model.columns.lengths, initial=0))
         word = int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]) or 1
-        return CostState(
+        return State(
             by_column=replace(
                 model.columns,
                 indptr=np.pad(model.columns.indptr, (0, empty), "edge"),

@@ -9,17 +9,31 @@ over the border of what is feasible ("strategic oscillation", Glover and Hao 201
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.annealing.group_annealing import SOURCE
-from solvers.mip.heuristics.annealing.with_costs.state import COST, MOVES, SUM, WORK
-from solvers.mip.heuristics.annealing.with_costs.structure import Structure
+from solvers.mip.heuristics.annealing.structure import (
+    COST,
+    MOVES,
+    SUM,
+    WORK,
+    Structure,
+    find_structure,
+)
+from solvers.mip.heuristics.local_search.heuristic import (
+    SearchSpace,
+    aggregated_space,
+    full_space,
+)
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.credit import SWAPS
+from solvers.mip.portfolio.heuristic import OVER, UNFINISHED, Declined, Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.pool import Submit
-from solvers.native.mip_heuristics_annealing_with_costs import anneal_costs, sum_up_costs
+from solvers.native.mip_heuristics_annealing import anneal, sum_up
 
 FIRST_TRIALS, LONGEST = 2_000, 20_000_000
 """Trials of a first round and of the longest: the first are short, because it takes some rounds
@@ -52,7 +66,7 @@ ANY_MOVE = 1e300
 Best = Callable[[], "FloatArray | None"]
 
 
-class CostSwapMoves:
+class Annealing:
     """Rounds that go on from run to run; for one thread at a time.
 
     Parameters
@@ -97,7 +111,7 @@ class CostSwapMoves:
 
     def _slice(self, budget: Budget) -> None:
         state = self._state
-        sum_up_costs(state)  # what adds up over millions of moves is no longer exact
+        sum_up(state)  # what adds up over millions of moves is no longer exact
         before = float(state.numbers[WORK])
         cooling = COLD / self._hot
         trials = min(SLICE, self._left)
@@ -106,7 +120,7 @@ class CostSwapMoves:
             self._mean * self._hot * cooling ** (part / int(self._trials))
             for part in (done, done + trials)
         )
-        self._least = float(anneal_costs(state, trials, hot, cold, self._least))
+        self._least = float(anneal(state, trials, hot, cold, self._least))
         budget.charge(float(state.numbers[WORK] - before) + 4.0 * trials)
         self._left -= trials
         if self._left <= 0:
@@ -124,7 +138,7 @@ class CostSwapMoves:
         if not self.rounds:
             self._measure()
             state.current[:] = chosen
-        sum_up_costs(state)
+        sum_up(state)
         # even if the point violates a row within its tolerance, only a better one is of use
         self._least = self._begun_at = float(state.numbers[COST])
         self._hot = HEATS[self.rounds % len(HEATS)]
@@ -135,9 +149,9 @@ class CostSwapMoves:
     def _measure(self) -> None:
         """Take the mean change of the objective from random moves, and weights from it."""
         state = self._state
-        sum_up_costs(state)
+        sum_up(state)
         state.numbers[SUM], before = 0.0, self.moves
-        anneal_costs(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf)
+        anneal(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf)
         mean = float(state.numbers[SUM]) / max(1, self.moves - before)
         self._mean = mean if mean > 0.0 else 1.0
         state.weight[:] *= FIRST_WEIGHT * self._mean
@@ -147,7 +161,7 @@ class CostSwapMoves:
         """Submit the best point of the round, if it is better than the one before."""
         if self._least < self._begun_at:
             self._begun_at = self._least
-            self._submit(self._structure.point(self._home, self._state), SOURCE)
+            self._submit(self._structure.point(self._home, self._state), SWAPS)
 
     def _end(self) -> None:
         """End a round: submit what is better, and change the weights by what it leaves violated."""
@@ -157,3 +171,78 @@ class CostSwapMoves:
         state.weight[:] *= np.where(violated, HEAVIER, LIGHTER)
         state.excess[:] *= np.where(beyond, HEAVIER, LIGHTER)
         self._trials = min(GROWTH * self._trials, LONGEST)
+
+
+MOST_ENTRIES = 5_000_000
+"""Entries of a model up to which groups are looked for: beyond, that takes seconds."""
+
+LEAST_SHARE = 0.15
+"""What these searches are due at least."""
+
+IN_VAIN = 0.4
+"""Factor of their share for each turn without a better point."""
+
+
+@dataclass(eq=False)
+class _Prepared:
+    context: HeuristicContext
+    usual: float = 0.0
+    due: float | None = None  # None: as usual
+
+
+_State = tuple[_Prepared, Annealing]
+
+
+class SwapMoves(Heuristic[_Prepared, _State]):
+    """One search for each turn that runs at a time, due less and less while it is in vain.
+
+    They are on the model as it is, or without its implied columns, whichever consists of groups
+    and slacks.
+    """
+
+    name = SWAPS
+    needs = Needs(pool_size=1, most_entries=MOST_ENTRIES)
+
+    def prepare(self, context: HeuristicContext) -> _Prepared:
+        """Keep for later what has been in vain."""
+        return _Prepared(context)
+
+    def begin(self, prepared: _Prepared, number: int) -> _State:
+        """Look for groups and slacks, once, and begin a search in them."""
+        context = prepared.context
+        found = context.once(self, lambda: _space_with_structure(context))
+        if found is None:
+            raise Declined("the model does not consist of groups and slacks")
+        space, structure = found
+
+        def best() -> FloatArray | None:
+            point = context.acceptance.pool.best
+            return None if point is None else space.here(point.x)
+
+        seed = context.seed_of(self.name, number)
+        return prepared, Annealing(space.model, structure, space.submit, best, seed)
+
+    def share(self, prepared: _Prepared, usual: float) -> float:
+        """Return the share that turns in vain have left."""
+        prepared.usual = usual
+        return usual if prepared.due is None else prepared.due
+
+    def run(self, state: _State, budget: Budget, seed: int) -> Report:
+        """Go on, and count whether it was in vain."""
+        prepared, search = state
+        pool = prepared.context.acceptance.pool
+        before = pool.objective
+        if not search.run(budget):
+            return OVER
+        due = prepared.usual if prepared.due is None else prepared.due
+        prepared.due = None if pool.objective < before else max(LEAST_SHARE, IN_VAIN * due)
+        return UNFINISHED
+
+
+def _space_with_structure(context: HeuristicContext) -> tuple[SearchSpace, Structure] | None:
+    for make in (full_space, aggregated_space):
+        space = make(context)
+        structure = None if space is None else find_structure(space.model)
+        if space is not None and structure is not None:
+            return space, structure
+    return None

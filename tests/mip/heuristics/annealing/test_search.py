@@ -7,18 +7,17 @@ import itertools
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.annealing.with_costs.heuristic import (
+from solvers.mip.heuristics.annealing.search import (
     LEAST_SHARE,
-    CostAnnealing,
+    Annealing,
+    SwapMoves,
 )
-from solvers.mip.heuristics.annealing.with_costs.rounds import CostSwapMoves
-from solvers.mip.heuristics.annealing.with_costs.state import COST, HARD
-from solvers.mip.heuristics.annealing.with_costs.structure import find_structure
+from solvers.mip.heuristics.annealing.structure import COST, HARD, find_structure
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.native.mip_heuristics_annealing_with_costs import sum_up_costs
+from solvers.native.mip_heuristics_annealing import sum_up
 from tests.mip.context_of import Taking, context_of
-from tests.mip.heuristics.annealing.with_costs.models import assignment, selection, with_slacks
+from tests.mip.heuristics.annealing.models import assignment, selection, with_slacks
 from tests.mip.inference.domain.models import model_of
 
 
@@ -57,7 +56,7 @@ def test_small_assignments_come_to_their_optimum(seed):
     model = assignment(7, 3, seed)
     structure, x = first_point(model, 7, 3)
     found = Found(model, x)
-    CostSwapMoves(model, structure, found.submit, lambda: found.x, seed).run(Budget(work=3e6))
+    Annealing(model, structure, found.submit, lambda: found.x, seed).run(Budget(work=3e6))
     assert model.objective_at(found.x) == _least(model, 7, 3)
 
 
@@ -79,7 +78,7 @@ def test_small_selections_come_to_their_optimum(seed):
     structure = find_structure(model)
     assert structure is not None
     found = Found(model, np.zeros(17))
-    search = CostSwapMoves(model, structure, found.submit, lambda: found.x, seed)
+    search = Annealing(model, structure, found.submit, lambda: found.x, seed)
     search.run(Budget(work=3e6))
     choices = [(None, 3 * g, 3 * g + 1, 3 * g + 2) for g in range(5)] + [(None, 15), (None, 16)]
     objectives = [
@@ -100,11 +99,11 @@ def test_what_is_added_up_move_by_move_is_what_sums_say():
     model = with_slacks(1)
     structure, x = first_point(model, 6, 3)
     found = Found(model, x)
-    search = CostSwapMoves(model, structure, found.submit, lambda: found.x, 0)
+    search = Annealing(model, structure, found.submit, lambda: found.x, 0)
     search.run(Budget(work=1e6))
     state = search._state
     hard, cost = float(state.numbers[HARD]), float(state.numbers[COST])
-    sum_up_costs(state)
+    sum_up(state)
     assert search.moves > 200
     assert found.count
     assert float(state.numbers[COST]) == pytest.approx(cost, abs=1e-6)
@@ -117,7 +116,7 @@ def test_the_same_seed_takes_the_same_path():
     ends = []
     for _ in range(2):
         found = Found(model, x)
-        search = CostSwapMoves(model, structure, found.submit, lambda found=found: found.x, 3)
+        search = Annealing(model, structure, found.submit, lambda found=found: found.x, 3)
         search.run(Budget(work=1e6))
         ends.append((search.moves, found.x.tolist()))
     assert ends[0] == ends[1]
@@ -127,7 +126,7 @@ def test_the_same_seed_takes_the_same_path():
 def test_they_are_due_once_there_is_a_point_and_less_in_vain():
     model = assignment(12, 3, seed=2)
     context = context_of(model)
-    turns = Taking(CostAnnealing, context)
+    turns = Taking(SwapMoves, context)
     assert turns.share() == 0.0
     _, x = first_point(model, 12, 3)
     assert context.acceptance.submit(x, "test")
@@ -145,7 +144,7 @@ def test_they_are_due_once_there_is_a_point_and_less_in_vain():
 def test_models_without_groups_are_over_at_the_first_turn():
     model = model_of(np.ones(4), np.ones((1, 4)), 2.0, 5.0, lower=0.0, upper=1.0, integrality=True)
     context = context_of(model)
-    turns = Taking(CostAnnealing, context)
+    turns = Taking(SwapMoves, context)
     assert context.acceptance.submit(np.ones(4), "test")
     first = turns.share()
     assert first > LEAST_SHARE
