@@ -81,7 +81,7 @@ def _knapsack(problem: Problem) -> str | None:
 
 def _multiple_choice(problem: Problem) -> str | None:
     """Say which multiple-choice knapsack problem this is, if it is one."""
-    if problem.matrix.nnz > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
+    if problem.num_nonzeros > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
         return None
     if count_long_rows(problem) < 2:
         return None
@@ -95,7 +95,7 @@ def _multiple_choice(problem: Problem) -> str | None:
 
 def _knapsack_multiple(problem: Problem) -> str | None:
     """Say which multiple knapsack problem this is, if it is one."""
-    if problem.matrix.nnz > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
+    if problem.num_nonzeros > MOST_ENTRIES * problem.num_columns or not problem.integrality.all():
         return None
     if count_long_rows(problem) < 2:
         return None
@@ -119,7 +119,7 @@ def _multidimensional(problem: Problem) -> str | None:
 
 def count_long_rows(problem: Problem) -> int:
     """Return the number of rows with several entries; the others are bounds, or empty."""
-    return int(np.count_nonzero(np.diff(problem.matrix.indptr) > 1))
+    return int(np.count_nonzero(problem.entries.lengths > 1))
 
 
 def is_binary(problem: Problem) -> BoolArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gpu_bridge.classify import KNAPSACKS, ProblemClass, ProblemKind, classify
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.choice import PDLP, RACE, Choice
-from gpu_bridge.pipeline.contenders import plan_contenders
 from gpu_bridge.pipeline.registry import ENGINES
 from solvers.core.device import look_for, seen_gpu
 from solvers.core.errors import EngineError, OptionError
@@ -46,6 +45,8 @@ def choose(problem: Problem, options: Options) -> Choice:
         return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
     if on_gpu:
         return Choice(PDLP, options.device, f"{found.sentence} for the GPU")
+    from gpu_bridge.pipeline.contenders import plan_contenders  # for linear programs only
+
     plan = plan_contenders(problem, options)
     if len(plan.names) > 1:
         return Choice(RACE, plan.device, f"{found.sentence}; {plan.reason}", plan.names)

@@ -25,7 +25,6 @@ from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.registry import ENGINES
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
-from gpu_bridge.pipeline.routes.race import run as race_route
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.magnitudes import unsafe_reason, without_far_limits
 from gpu_bridge.verify.trust import (
@@ -237,8 +236,20 @@ def _run(
     start: Start | None,
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine or engines and return a verified answer."""
-    route = race_route if choice.contenders else ENGINES[choice.method].run
+    route = ENGINES[choice.method].run if not choice.contenders else _race
     return verify(problem, route(problem, options, choice, progress, start), options)
+
+
+def _race(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.core.outcome.Outcome:
+    from gpu_bridge.pipeline.routes.race import run  # mixed-integer programs have none
+
+    return run(problem, options, choice, progress, start)
 
 
 def explain_infeasibility(

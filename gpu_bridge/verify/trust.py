@@ -28,6 +28,10 @@ ENGINE = "highs"
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE)
 
+MOST_ENTRIES = 2_000
+"""Coefficients of a model up to which rational arithmetic is worth a try: a node takes about a
+millisecond for each hundred of them."""
+
 PROOF_SECONDS, PROOF_SHARE = 2.0, 0.3
 """Seconds that a proof may take, and part of the time left: models of 20 integer columns take 0.01
 to 1."""
@@ -46,8 +50,6 @@ def careful_options(problem: Problem, options: Options, progress: Progress) -> O
 
 def is_small(problem: Problem, options: Options) -> bool:
     """Whether rational arithmetic is worth a try."""
-    from solvers.highs.rational import MOST_ENTRIES
-
     asked = problem.is_mip and not options.heuristics_only
     return asked and 0 < problem.num_nonzeros <= MOST_ENTRIES
 

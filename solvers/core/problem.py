@@ -243,6 +243,13 @@ class Problem:
         """A by columns; made at the first use and kept."""
         return self.matrix.tocsc()
 
+    @property
+    def columns(self) -> SparseRows:
+        """The transpose of A, by SciPy only where that is worth its import."""
+        if self.num_nonzeros > SMALL:
+            return SparseRows.of(self.matrix_csc)
+        return self.entries.transposed()
+
     def column_label(self, column: int) -> str:
         """Return the name of a column, for a message."""
         return f"c{column}" if self.column_names is None else self.column_names[column]

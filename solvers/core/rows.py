@@ -162,6 +162,10 @@ class SparseRows:
             data, row, column = data[order], row[order], column[order]
         return cls(data, column, _starts(row, shape[0]), shape)
 
+    def transposed(self) -> SparseRows:
+        """Return the transpose (n, m)."""
+        return SparseRows.of_entries(self.data, self.indices, self.row, self.shape[::-1])
+
     def select(self, rows: BoolArray, columns: BoolArray) -> SparseRows:
         """Return the matrix without the rows (m,) and columns (n,) that are not wanted."""
         kept = rows[self.row] & columns[self.indices]

@@ -78,7 +78,7 @@ class MipModel:
             row_upper=problem.row_upper,
             is_integer=whole.astype(np.uint8),
             rows=problem.entries.cast(np.float64),
-            columns=SparseRows.of(problem.matrix_csc).cast(np.float64),
+            columns=problem.columns.cast(np.float64),
         )
 
     @property
@@ -132,7 +132,7 @@ class MipModel:
 
     def activity(self, x: FloatArray) -> FloatArray:
         """Return A x, (m,)."""
-        return np.asarray(self.problem.matrix @ x)
+        return self.problem.entries.times(x)
 
     def rounded(self, x: FloatArray) -> FloatArray:
         """Return a copy of ``x`` within its bounds, integer columns at the nearest integer."""

@@ -26,7 +26,6 @@ from solvers.mip.solutions.infeasible_points import InfeasiblePoints
 from solvers.mip.solutions.start import bring_in
 
 if TYPE_CHECKING:
-    from solvers.mip.heuristics.before_presolve import EarlyWalks
     from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 START_SHARE, START_WORK = 0.05, 2e9
@@ -62,7 +61,6 @@ class Reducing:
         self._solve = solve
         self._acceptances: list[Acceptance] = []
         self._further: Reduce | None = None
-        self._early: EarlyWalks | None = None
         self._is_sweeping = False
         self._enough = threading.Event()
         self.acceptance: Acceptance | None = None
@@ -79,14 +77,13 @@ class Reducing:
         self._is_sweeping = True
 
         def search() -> None:
-            from solvers.mip.heuristics.before_presolve import EarlyWalks
-
             left = solve.progress.time_left
             budget = Budget(left, stop=lambda: self._enough.is_set() or solve.is_over())
-            self._early = EarlyWalks(solve.incumbents, solve.options.seed)
-            self.sweep_original(self._early.infeasible_points)
+            self.sweep_original(solve.incumbents.infeasible_points)
             if not budget.spent():
-                self._early.run(budget)
+                from solvers.mip.heuristics.before_presolve import walk_early
+
+                walk_early(solve.incumbents, solve.options.seed, budget)
 
         solve.spawn("local search before presolve", search)
 
@@ -141,8 +138,10 @@ class Reducing:
             return None
         self._further = reduced.further
         solve.is_reducing = self.is_unfinished
-        if self._early is not None and not solve.has_point:
-            self._early.hand_on(context.acceptance)
+        if not (solve.is_sequential or solve.has_point):
+            from solvers.mip.heuristics.before_presolve import hand_on_original
+
+            hand_on_original(solve.incumbents, context.acceptance)
         if solve.start is not None and solve.start_is_open:
             self._bring_in(solve.start, context.acceptance)
         return context

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Callable
 
 from solvers.core.concurrency import LOOK_AGAIN
@@ -15,9 +14,10 @@ from solvers.mip.bound import Prover
 from solvers.mip.context import SolveContext
 
 ALONE, HEAD_START = 0.15, 0.5
-"""Seconds that HiGHS in this process has for a small model, all alone and before heuristics begin:
-most need no more. In between a second HiGHS begins in a child process, to go on with what takes
-longer; it is about ready when the first is told to stop."""
+"""Until so many seconds of a solve HiGHS works on a small model in this process all alone, and so
+many seconds it has in all: most models need no more. In between there is one walk beside it, which
+leaves the interpreter's lock to HiGHS's callbacks, and a second HiGHS begins in a child process, to
+go on with what takes longer; it is about ready when the first is told to stop."""
 
 MOST_THREADS = 4
 """Threads of branch and bound."""
@@ -55,6 +55,8 @@ class Proving:
         self._solve = solve
         self._on_point = on_point
         self._prover: Prover | None = None
+        self._small: Prover | None = None
+        self._head_start_ends = 0.0
         self._rivals: list[Prover] = []
 
     @property
@@ -76,23 +78,26 @@ class Proving:
 
     def begin(self) -> bool:
         """Begin beside the heuristics; return whether it was over at once."""
-        small = self._begin_small() if self._is_small() else None
-        if small is not None and self._has_proven(small, ALONE):
-            self._prover = small
-            return True
         solve = self._solve
+        if self._is_small():
+            self._head_start_ends = solve.progress.seconds + HEAD_START
+            self._small = self._begin_small()
+            if self._small_has_proven(until=ALONE):
+                return True
         best = solve.incumbents.pool.best
         self._prover = self._make(1 if self._has_rivals() else self._share_of_cores())
         self._prover.start(_begin_at(solve.start if best is None else best.x))
         if self._has_rivals():
             solve.spawn("rivals", self._begin_rivals)
-        if small is None:
+        return False
+
+    def end_head_start(self) -> bool:
+        """Let the child go on with what takes a small model longer; return whether it is over."""
+        if self._small is None:
             return False
-        if self._has_proven(small, HEAD_START - ALONE):
-            self._prover.stop()
-            self._prover = small
+        if self._small_has_proven(until=self._head_start_ends):
             return True
-        small.stop()
+        self._small.stop()
         return False
 
     def try_few_nodes(self) -> bool:
@@ -133,10 +138,9 @@ class Proving:
 
     def stop(self) -> None:
         """Tell it that nobody waits any more."""
-        if self._prover is not None:
-            self._prover.stop()
-        for rival in list(self._rivals):
-            rival.stop()
+        for one in (self._small, self._prover, *self._rivals):
+            if one is not None:
+                one.stop()
 
     def _has_rivals(self) -> bool:
         """Whether other branch and bounds run beside the first."""
@@ -162,13 +166,22 @@ class Proving:
         prover.start(_begin_at(self._solve.start), in_child=False)
         return prover
 
-    def _has_proven(self, prover: Prover, seconds: float) -> bool:
-        """Wait for a small model at most so long; return whether it is proven."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline and self._solve.progress.should_stop() is None:
-            if prover.wait(LOOK_AGAIN):
+    def _small_has_proven(self, until: float) -> bool:
+        """Wait for a small model until so many seconds of the solve; return whether it is proven.
+
+        What the child was to go on with ends then.
+        """
+        small, progress = self._small, self._solve.progress
+        assert small is not None  # asked by the callers
+        while progress.seconds < until and not self._solve.is_settled():
+            if small.wait(LOOK_AGAIN):
                 break
-        return _is_answer(prover.outcome)
+        if not _is_answer(small.outcome):
+            return False
+        if self._prover is not None:
+            self._prover.stop()
+        self._prover = small
+        return True
 
     def _make(self, threads: int, node_limit: int | None = None, seed: int | None = None) -> Prover:
         solve = self._solve

@@ -111,6 +111,8 @@ class _Schedule:
         if self.solve.is_closed():
             return self.end()
         self._reducing.walk_on_original()
+        if self._proving.end_head_start():
+            return self.end()
         context = self._reducing.prepare(reduce)
         if context is not None:
             self._search(context)

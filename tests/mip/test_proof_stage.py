@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from types import SimpleNamespace
@@ -139,6 +141,73 @@ def test_rivals_solve_a_model(monkeypatch):
     solve.over.set()
     one.stop()
     solve.wait_for_threads()
+
+
+class HeadStart(Scripted):
+    """A first branch and bound in this process, which ends ``with_child`` or never."""
+
+    with_child: ClassVar[bool] = False
+    first: ClassVar[Prover | None] = None
+
+    def start(self, begin, *, in_child=True) -> None:
+        if not in_child:
+            type(self).first = self
+        elif self.with_child:
+            assert self.first is not None
+            self.first.outcome = Outcome(
+                SolutionStatus.OPTIMAL, StopReason.CONVERGED, engine="highs", device="cpu"
+            )
+            self.first._ended.set()
+
+
+@pytest.fixture
+def head_start(scripted, monkeypatch):
+    monkeypatch.setattr(proof_stage, "Prover", HeadStart)
+    monkeypatch.setattr(proof_stage, "ALONE", 0.0)
+    monkeypatch.setattr(proof_stage, "HEAD_START", np.inf)
+    monkeypatch.setattr(Proving, "_is_small", lambda self: True)
+    return monkeypatch
+
+
+def test_a_small_model_that_is_proven_in_its_head_start_needs_no_child(head_start):
+    head_start.setattr(HeadStart, "with_child", True)
+    one = Proving(solve_context_of(4), lambda x: None)
+    assert not one.begin()
+    assert one.end_head_start()
+    assert one.outcome is HeadStart.first.outcome
+    assert len(HeadStart.stopped) == 1
+
+
+def test_heuristics_begin_within_the_head_start(head_start):
+    class UntilAPoint(Progress):
+        def incumbent(self, objective, source, x=None) -> bool:
+            self.interrupt()
+            return True
+
+    problem = solve_context_of(4).problem
+    found = mip.solve(problem, EngineOptions(device="cpu", threads=4), UntilAPoint(60.0))
+    assert found.solution_status.has_point
+    assert found.stop_reason is StopReason.INTERRUPTED
+
+
+def test_the_first_heuristic_waits_for_no_other_engine_to_be_imported():
+    program = """
+import sys
+import numpy as np
+from solvers import mip
+from solvers.core.problem import Problem
+from solvers.mip.heuristics.constructive import sweep
+from solvers.mip.model import MipModel
+from solvers.mip.portfolio.budget import Budget
+
+rows = np.random.default_rng(1).integers(0, 9, (30, 40)).astype(float)
+problem = Problem.from_arrays(-np.ones(40), rows, -np.inf, 60.0, upper=1.0, integrality=True)
+assert sweep(MipModel.of(problem), Budget(work=1e9)).is_feasible
+print(*(name for name in ("scipy", "solvers.pdlp", "solvers.simplex") if name in sys.modules))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert not done.stdout.split()
 
 
 FAILURES = [

@@ -226,7 +226,7 @@ def without_limits() -> list[gb.Outcome]:
 def test_far_limits_change_no_answer(
     far: float, entries: int, without_limits: list[gb.Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("solvers.highs.rational.MOST_ENTRIES", entries)
+    monkeypatch.setattr("gpu_bridge.verify.trust.MOST_ENTRIES", entries)
     for seed, best in enumerate(without_limits):
         problem = mixed_problem(seed)
         with_limits = replace(
@@ -267,7 +267,7 @@ def test_limits_that_are_far_but_needed_are_kept() -> None:
 
 
 def test_a_bound_that_leans_on_a_far_limit_is_not_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("solvers.highs.rational.MOST_ENTRIES", 0)
+    monkeypatch.setattr("gpu_bridge.verify.trust.MOST_ENTRIES", 0)
     far = Problem.from_arrays(
         [-1.0, -1.0], [[1.0, 1.0]], row_upper=[np.inf], upper=[1e18, 3.5], integrality=[False, True]
     )

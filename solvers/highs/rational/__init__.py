@@ -4,6 +4,6 @@ HiGHS's simplex guesses multipliers, and what they prove is computed without a r
 (Neumaier and Shcherbina, "Safe bounds in linear and mixed-integer linear programming", 2004).
 """
 
-from solvers.highs.rational.prove import MOST_ENTRIES, Proof, prove
+from solvers.highs.rational.prove import Proof, prove
 
-__all__ = ["MOST_ENTRIES", "Proof", "prove"]
+__all__ = ["Proof", "prove"]

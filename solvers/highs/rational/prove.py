@@ -25,10 +25,6 @@ from solvers.highs.model import Prepared, prepare
 from solvers.highs.rational.model import Limit, Limits, RationalModel
 from solvers.highs.rational.relaxation import Guess, Relaxation
 
-MOST_ENTRIES = 2_000
-"""Coefficients of a model up to which it is worth a try: a node takes about a millisecond for each
-hundred of them."""
-
 PATIENCE = 0.2
 """Seconds to wait for a linear program after the time is up."""
 
@@ -67,7 +63,8 @@ def prove(
     Parameters
     ----------
     problem : Problem
-        With at least one row and column, and at most :data:`MOST_ENTRIES` coefficients.
+        With at least one row and column: a node takes about a millisecond for each hundred
+        coefficients.
     options : EngineOptions
         The gaps at which the search ends.
     progress : Progress

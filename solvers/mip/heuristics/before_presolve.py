@@ -13,13 +13,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.cpu.walk import Walk
+from solvers.mip.heuristics.local_search.cpu.walk import InfeasiblePoints, Walk
 from solvers.mip.heuristics.trivial import submit_trivial
 from solvers.mip.inference.aggregation import PoolView, eliminate
-from solvers.mip.model import FEASIBILITY_TOLERANCE
+from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
+from solvers.mip.solutions.pool import Pool, Submit
 
 FIRST_TURN, GROWTH = 0.2, 0.1
 """Seconds of a first turn, and the part of the time so far by which turns are longer."""
@@ -28,66 +29,42 @@ POINTS = 3
 """Least violated points that are handed on."""
 
 
-class EarlyWalks:
-    """Walks on an original problem; to be run in a thread of their own.
+def walk_early(incumbents: IncumbentStore, seed: int, budget: Budget) -> None:
+    """Try the bounds of an original problem, then walk by turns until the budget is spent.
 
     Parameters
     ----------
     incumbents : IncumbentStore
         Of that problem; takes the points.
     seed : int
+    budget : Budget
+        Of the thread that does nothing else.
     """
+    near = incumbents.infeasible_points  # where the answer finds them, should the end come now
+    submit_trivial(incumbents.model, incumbents.record, budget)
+    walks = [_walk(incumbents.model, incumbents.record, seed, incumbents.pool, near)]
+    _turn(walks[0], budget)
+    sub = None if budget.spent() else eliminate(incumbents.model, budget.part())
+    if sub is not None:
+        submit, view = sub.submit_to(incumbents.record), PoolView(incumbents.pool, sub)
+        walks.insert(0, _walk(sub.model, submit, seed + 1, view, sub.infeasible_to(near)))
+    while not budget.spent() and not any(walk.is_done for walk in walks):
+        for walk in walks:
+            _turn(walk, budget)
 
-    def __init__(self, incumbents: IncumbentStore, seed: int) -> None:
-        self._incumbents = incumbents
-        self._seed = seed
-        self.infeasible_points = (
-            incumbents.infeasible_points
-        )  # where the answer finds them, should the end come now
 
-    def run(self, budget: Budget) -> None:
-        """Try the bounds, then walk by turns until the budget is spent."""
-        incumbents, seed = self._incumbents, self._seed
-        submit_trivial(incumbents.model, incumbents.record, budget)
-        walks = [
-            Walk(
-                incumbents.model,
-                incumbents.record,
-                seed,
-                pool=incumbents.pool,
-                infeasible_points=self.infeasible_points,
-                turn=0,
-            )
-        ]
-        self._turn(walks[0], budget)
-        sub = None if budget.spent() else eliminate(incumbents.model, budget.part())
-        if sub is not None:
-            submit, infeasible_points = (
-                sub.submit_to(incumbents.record),
-                sub.infeasible_to(self.infeasible_points),
-            )
-            view = PoolView(incumbents.pool, sub)
-            walks.insert(
-                0,
-                Walk(
-                    sub.model,
-                    submit,
-                    seed + 1,
-                    pool=view,
-                    infeasible_points=infeasible_points,
-                    turn=0,
-                ),
-            )
-        while not budget.spent() and not any(walk.is_done for walk in walks):
-            for walk in walks:
-                self._turn(walk, budget)
+def _walk(model: MipModel, submit: Submit, seed: int, pool: Pool, near: InfeasiblePoints) -> Walk:
+    return Walk(model, submit, seed, pool=pool, infeasible_points=near, turn=0)
 
-    def hand_on(self, acceptance: Acceptance) -> None:
-        """Give the least violated points to the heuristics on a reduced model."""
-        hand_points_on([point.x for point in self.infeasible_points.points()[:POINTS]], acceptance)
 
-    def _turn(self, walk: Walk, budget: Budget) -> None:
-        walk.run(budget.part(FIRST_TURN + GROWTH * budget.seconds))
+def _turn(walk: Walk, budget: Budget) -> None:
+    walk.run(budget.part(FIRST_TURN + GROWTH * budget.seconds))
+
+
+def hand_on_original(incumbents: IncumbentStore, acceptance: Acceptance) -> None:
+    """Give the least violated points of the original to the heuristics on a reduced model."""
+    points = incumbents.infeasible_points.points()[:POINTS]
+    hand_points_on([point.x for point in points], acceptance)
 
 
 def hand_on(before: Acceptance, acceptance: Acceptance) -> None:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
+from solvers.mip.heuristics.trivial import trivial_points
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows

@@ -37,8 +37,6 @@ def submit_trivial(model: MipModel, submit: Submit, budget: Budget) -> None:
     budget : Budget
         Looked at between points.
     """
-    from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
-
     for x in reversed(trivial_points(model)):
         if budget.spent():
             return
@@ -70,6 +68,22 @@ def record_trivial(incumbents: IncumbentStore, is_over: Callable[[], bool]) -> N
             incumbents.record(x, SOURCE)
         if is_over():
             return
+
+
+def trivial_points(model: MipModel) -> tuple[FloatArray, ...]:
+    """Return points (n,) at bounds: where many a model has something feasible.
+
+    The ends that the objective wants; all upper; all lower; and those with fewer rows in the way.
+    An infinite end gives way to the other one, or to zero.
+    """
+    up_locks, down_locks = model.locks
+    everywhere = np.ones(model.num_columns, dtype=bool)
+    return (
+        at_bounds(model, model.cost < 0.0),
+        at_bounds(model, everywhere),
+        at_bounds(model, ~everywhere),
+        at_bounds(model, up_locks < down_locks),
+    )
 
 
 def at_bounds(model: MipModel, at_upper: BoolArray) -> FloatArray:

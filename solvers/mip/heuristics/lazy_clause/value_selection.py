@@ -12,8 +12,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.lazy_clause.state import MOST_FIXED, State
+from solvers.mip.heuristics.trivial import trivial_points
 from solvers.mip.model import MipModel
 
 BETTER = ("start", "objective", "best")
@@ -77,26 +78,3 @@ class ValueSelection:
         low, high = state.bound[0:-2:2], -state.bound[1:-2:2]
         preferred = np.where(self._rng.random(low.size) < 0.5, low, high)
         return np.where(np.isfinite(preferred), preferred, self.plain[0])
-
-
-def trivial_points(model: MipModel) -> tuple[FloatArray, ...]:
-    """Return points (n,) at bounds: where many a model has something feasible.
-
-    The ends that the objective wants; all upper; all lower; and those with fewer rows in the way.
-    An infinite end gives way to the other one, or to zero.
-    """
-    up_locks, down_locks = model.locks
-    everywhere = np.ones(model.num_columns, dtype=bool)
-    return (
-        _ends(model, model.cost < 0.0),
-        _ends(model, everywhere),
-        _ends(model, ~everywhere),
-        _ends(model, up_locks < down_locks),
-    )
-
-
-def _ends(model: MipModel, at_upper: BoolArray) -> FloatArray:
-    end = np.where(at_upper, model.upper, model.lower)
-    other = np.where(at_upper, model.lower, model.upper)
-    end = np.where(np.isfinite(end), end, other)
-    return np.where(np.isfinite(end), end, 0.0)

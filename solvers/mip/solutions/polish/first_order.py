@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.options import EngineOptions
@@ -10,7 +11,9 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel
 from solvers.mip.solutions.polish.split import ContinuousPart
-from solvers.pdlp.warm_started import WarmStarted
+
+if TYPE_CHECKING:
+    from solvers.pdlp.warm_started import WarmStarted
 
 TOLERANCE = 1e-8
 """Relative, because points are checked by an absolute 1e-6 on rows of any size."""
@@ -63,5 +66,7 @@ class FirstOrder:
         return self._sequence
 
     def _on(self, device: Device) -> WarmStarted:
+        from solvers.pdlp.warm_started import WarmStarted  # few models' LPs are that large
+
         options = EngineOptions(threads=1, tolerance=TOLERANCE)
         return WarmStarted(self._problem, options, device, Progress())

@@ -14,7 +14,7 @@ from solvers.mip.heuristics.lazy_clause.candidates import aggregated
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, LazyClause, Status, luby
 from solvers.mip.heuristics.lazy_clause.state import RUNNING, TRAIL
 from solvers.mip.heuristics.lazy_clause.state import WORK as WORK_DONE
-from solvers.mip.heuristics.lazy_clause.value_selection import trivial_points
+from solvers.mip.heuristics.trivial import trivial_points
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
