@@ -246,6 +246,10 @@ POOLS = (
     _same("Gurobi", "pool_size", "PoolSolutions"),
     _same("CPLEX", "pool_size", "mip_pool_capacity"),
     _same("SCIP", "pool_size", "limits/maxsol"),
+    _same(
+        *("Gurobi", "pool_search", "PoolSearchMode"),
+        values={"0": "found", "1": "best", "2": "best"},
+    ),
 )
 
 _DEFAULT = "0 -1 auto"
@@ -322,7 +326,11 @@ WITHOUT = (
         HiGHS="solution_file write_solution_to_file",
         cuOpt="solution_file",
     ),
-    *_without("pool_size keeps the best points that are found", "0", Gurobi="PoolSearchMode")
+    *_without(
+        "each point of the pool has its objective: leave out those that are too far",
+        Gurobi="PoolGap PoolGapAbs",
+        CPLEX="mip_pool_relgap mip_pool_absgap",
+    )
     + _without("the outcome tells infeasible from unbounded anyway", "0", Gurobi="InfUnbdInfo"),
     *_without(
         TUNING,

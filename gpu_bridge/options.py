@@ -40,6 +40,12 @@ class Options(EngineOptions):
         "Load an approximate point of a linear program into the model, too; else the model keeps "
         "its values.",
     )
+    pool_search: str = option(
+        "found",
+        "Which points of a mixed-integer model the pool holds: those 'found' on the way to the "
+        "answer, or the 'best' there are, each proven, which takes a solve for each.",
+        choices=("found", "best"),
+    )
     log: bool = option(False, "Print the log of the solve.")
     log_file: str | None = option(None, "Also write the log to this file.")
     explain: bool | str = option(

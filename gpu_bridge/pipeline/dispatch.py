@@ -118,6 +118,10 @@ def solve(
         )
         if problem.is_mip:
             outcome = _with_answer_in_pool(outcome)
+            if options.pool_search == "best" and outcome.solution_status is SolutionStatus.OPTIMAL:
+                from gpu_bridge.pipeline.pool_search import with_best_points
+
+                outcome = with_best_points(problem, outcome, options, progress, solve)
         progress.footer(outcome)
         return dataclasses.replace(outcome, written=progress.written)
 
