@@ -49,6 +49,8 @@ if TYPE_CHECKING:
 EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
 
+LIMITS = (StopReason.TIME_LIMIT, StopReason.ITERATION_LIMIT, StopReason.INTERRUPTED)
+
 REFERENCE = Choice("highs", "cpu", "a second opinion")
 
 
@@ -82,7 +84,33 @@ def run_engines(
             None,
         ),
     )
-    return _with_known(problem, options, answer, known), explanation
+    answer = _with_known(problem, options, answer, known)
+    if chosen.contenders and answer.solution_status is SolutionStatus.NOTHING:
+        answer = _with_nearest(problem, options, answer)
+    return answer, explanation
+
+
+def _with_nearest(
+    problem: Problem, options: Options, answer: solvers.core.outcome.Outcome
+) -> solvers.core.outcome.Outcome:
+    """Return what a limit left of a large linear program, if need be with the point next to zero.
+
+    Whoever has waited for a race is told by how much at least the zero misses.
+    """
+    if answer.candidate is not None or answer.stop_reason not in LIMITS:
+        return answer
+    nearest = np.clip(np.zeros(problem.num_columns), problem.lower, problem.upper)
+    told = "No engine had a point yet; the candidate is the one nearest to zero within the bounds."
+    return verify(
+        problem,
+        dataclasses.replace(
+            answer,
+            candidate=nearest,
+            row_dual=np.zeros(problem.num_rows),
+            message=f"{answer.message} {told}".strip(),
+        ),
+        options,
+    )
 
 
 def _with_known(

@@ -23,7 +23,7 @@ from gpu_bridge.report.log_text import clock, labelled
 from gpu_bridge.verify.verify import verify
 from solvers.core.concurrency import leave
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
@@ -150,18 +150,18 @@ def race(
 
 
 def better(first: Outcome, second: Outcome) -> Outcome:
-    """Return the answer that says more; of two points the better one, of near ones the nearer."""
+    """Return the answer that says more; of two points the better one, of others the nearer."""
     ours, theirs = (RANK.get(one.solution_status, len(RANK)) for one in (first, second))
     if ours != theirs:
         return first if ours > theirs else second
     if first.solution_status is SolutionStatus.FEASIBLE:
         return first if first.objective <= second.objective else second
-    if first.solution_status is SolutionStatus.APPROXIMATE:
-        errors = (first.residuals.largest_relative, second.residuals.largest_relative)
-        return first if errors[0] <= errors[1] else second
-    if first.solution_status is SolutionStatus.NOTHING and first.candidate is None:
-        return first if second.candidate is None else second
-    return first
+    if first.solution_status is SolutionStatus.NOTHING:
+        missing = first.candidate is None, second.candidate is None
+        if any(missing):
+            return second if missing[0] else first
+    errors = (first.residuals.largest_relative, second.residuals.largest_relative)
+    return first if errors[0] <= errors[1] else second
 
 
 class _Runner:
@@ -178,9 +178,11 @@ class _Runner:
         self._held: Outcome | None = None
         self._held_verified: Outcome | None = None
 
-    def held(self) -> Outcome | None:
+    def held(self, stopped: StopReason | None = None) -> Outcome | None:
         """Return what the engine handed over on its way, verified, if it did."""
         held = self.progress.held
+        if held is not None and stopped not in (None, held.stop_reason):
+            return verify(self._problem, replace(held, stop_reason=stopped), self._options)
         if held is not self._held and held is not None:
             self._held, self._held_verified = held, verify(self._problem, held, self._options)
         return self._held_verified
@@ -278,10 +280,9 @@ def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progres
     answers = [finish.answer for finish in ended if finish.answer is not None]
     answered = {finish.contender.name for finish in ended if finish.answer is not None}
     for runner in runners:
-        held = None if runner.contender.name in answered else runner.held()
+        held = None if runner.contender.name in answered else runner.held(stopped)
         if held is not None:
-            reason = held.stop_reason if stopped is None else stopped
-            answers.append(replace(held, stop_reason=reason))
+            answers.append(held)
     if answers:
         return functools.reduce(better, answers)
     for finish in ended:

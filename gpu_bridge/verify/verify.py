@@ -63,11 +63,13 @@ beyond it a point says nothing about the optimum."""
 READ = ("tolerance", "integrality_tolerance", "abs_gap", "rel_gap")
 """The options that are read here."""
 
-_graded: Slot[weakref.WeakKeyDictionary[Outcome, tuple[tuple[object, ...], Outcome]]] = Slot(
+_graded: Slot[weakref.WeakKeyDictionary[Outcome, tuple[tuple[object, ...], Outcome | None]]] = Slot(
     "what verification said of outcomes that are still about", weakref.WeakKeyDictionary
 )
 """The route that an answer took asks first, to know whether to go on, and the pipeline again, which
-on large models is half of what is left to do. Outcomes never change."""
+on large models is half of what is left to do. Outcomes never change. None stands beside what
+verification returned itself: without the duals of a mere candidate its errors could not be found
+again."""
 
 
 def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
@@ -85,9 +87,10 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
     question = (weakref.ref(problem), *(getattr(options, name) for name in READ))
     earlier = _graded.value.get(outcome)
     if earlier is not None and earlier[0] == question:
-        return earlier[1]
+        return outcome if earlier[1] is None else earlier[1]
     graded = _grade(problem, outcome, options)
     _graded.value[outcome] = (question, graded)
+    _graded.value[graded] = (question, None)
     return graded
 
 

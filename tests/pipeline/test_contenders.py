@@ -75,13 +75,16 @@ BOTH = (SIMPLEX, IPM)
         (module.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
         (module.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
         (module.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
-        (module.PDLP_NONZEROS, 16, True, {"device": "cpu"}, BOTH),
+        (module.PDLP_NONZEROS, 16, True, {"device": "cpu"}, (*BOTH, PDLP)),
         (module.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
         (module.PDLP_NONZEROS, 16, True, {"threads": 1}, (SIMPLEX,)),
         (module.PDLP_ALONE_NONZEROS, 16, True, {"threads": 1}, (PDLP,)),
         (module.PDLP_ALONE_NONZEROS, 16, False, {"threads": 1}, (SIMPLEX,)),
-        (module.PDLP_CPU_NONZEROS, 2, False, {}, BOTH),
-        (module.PDLP_CPU_NONZEROS, 3, False, {}, (*BOTH, PDLP)),
+        (module.PDLP_NONZEROS - 2, 16, False, {}, BOTH),
+        (module.PDLP_NONZEROS, 2, False, {}, (*BOTH, PDLP)),
+        (module.PDLP_NONZEROS, 3, False, {"threads": 3}, (*BOTH, PDLP)),
+        (module.PDLP_NONZEROS, 16, False, {"threads": 2}, BOTH),
+        (module.PDLP_ALONE_NONZEROS, 16, False, {"threads": 2}, (SIMPLEX, PDLP)),
     ],
 )
 def test_the_engines_follow_from_size_and_machine(
@@ -95,7 +98,8 @@ def test_the_engines_follow_from_size_and_machine(
     machine(cores, gpu)
     plan = plan_contenders(sparse_problem(nonzeros), make_options(options))
     assert plan.names == names
-    assert plan.device == ("cuda" if gpu and PDLP in names else "cpu")
+    on_gpu = gpu and PDLP in names and options.get("device") != "cpu"
+    assert plan.device == ("cuda" if on_gpu else "cpu")
 
 
 def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
@@ -137,7 +141,7 @@ def everything_races(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make simplex, interior point and PDLP on the CPU race on every linear program."""
     monkeypatch.setattr(brief, "MOST", 0)
     monkeypatch.setattr(module, "RACE_NONZEROS", 0)
-    monkeypatch.setattr(module, "PDLP_CPU_NONZEROS", 0)
+    monkeypatch.setattr(module, "PDLP_NONZEROS", 0)
     monkeypatch.setattr(module, "seen_gpu", lambda: None)
     monkeypatch.setattr(module, "usable_cores", lambda: 3)
     always_to_a_vertex(monkeypatch)
@@ -183,6 +187,26 @@ def test_time_limit_zero_stops_before_the_race() -> None:
     outcome = gpu_bridge.solve(LINEAR[0].problem, time_limit=0)
     assert outcome.solution_status is SolutionStatus.NOTHING
     assert outcome.stop_reason is StopReason.TIME_LIMIT
+
+
+@pytest.mark.usefixtures("everything_races")
+def test_a_race_that_ends_without_a_point_tells_what_zero_misses(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def idle(*arguments: object, **_: object) -> Outcome:
+        (progress,) = [one for one in arguments if isinstance(one, Progress)]
+        assert soon(lambda: progress.should_stop() is not None)
+        return Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)
+
+    monkeypatch.setattr(highs, "solve", idle)
+    monkeypatch.setattr(module, "pdlp_route", idle)
+    problem = Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], row_lower=4.0, lower=[1.0, 0.0])
+    outcome = gpu_bridge.solve(problem, time_limit=0.2)
+    assert outcome.solution_status is SolutionStatus.NOTHING
+    assert outcome.candidate.tolist() == [1.0, 0.0]
+    assert outcome.residuals.primal == 3.0
+    assert np.isfinite(outcome.residuals.largest_relative)
+    assert "nearest to zero" in outcome.message
 
 
 @pytest.mark.usefixtures("everything_races")
@@ -259,6 +283,26 @@ def test_engines_that_do_not_fit_together_do_not_race(
     assert plan.names == names
 
 
+def test_pdlp_waits_where_it_has_no_core_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, machine: Callable[[int, bool], None]
+) -> None:
+    began: list[float] = []
+
+    def route(
+        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
+    ) -> Outcome:
+        began.append(progress.seconds)
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(module, "PDLP_WAITS", 0.2)
+    for cores in (2, 3):
+        machine(cores, False)
+        contenders = make_contenders((*BOTH, PDLP), "cpu", LINEAR[0].problem, make_options(), None)
+        contenders[-1].run(Progress())
+    assert began[0] >= 0.2 > began[1]
+
+
 def child_that(does: str) -> str:
     """Return the first words of a child process that does something else with its task."""
     return (
@@ -275,7 +319,7 @@ def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(placement, name, -1)
     hang = "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel)"
     monkeypatch.setattr(child, "BOOTSTRAP", child_that(hang))
-    monkeypatch.setattr(module, "PDLP_CPU_NONZEROS", 10**9)
+    monkeypatch.setattr(module, "PDLP_NONZEROS", 10**9)
     before = children(), lane_threads()
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
@@ -289,7 +333,7 @@ def test_nothing_is_left_after_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
         monkeypatch.setattr(placement, name, -1)
     monkeypatch.setattr(child, "BOOTSTRAP", child_that("time.sleep(600)"))
-    monkeypatch.setattr(module, "PDLP_CPU_NONZEROS", 10**9)
+    monkeypatch.setattr(module, "PDLP_NONZEROS", 10**9)
     before = children(), lane_threads()
     outcome = gpu_bridge.solve(ADLITTLE, time_limit=0.3)
     assert outcome.solution_status is SolutionStatus.NOTHING

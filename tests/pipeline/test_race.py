@@ -18,6 +18,7 @@ from gpu_bridge.pipeline import race as module
 from gpu_bridge.pipeline.contender_progress import ContenderProgress
 from gpu_bridge.pipeline.race import Contender, better, race
 from gpu_bridge.report.progress import BridgeProgress
+from gpu_bridge.verify.verify import verify
 from solvers.core.concurrency import left_behind
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, Residuals, SolutionStatus, StopReason
@@ -439,6 +440,19 @@ def test_at_the_limit_the_best_that_a_busy_engine_handed_over_counts(gates: Gate
     assert answer.solution_status is SolutionStatus.APPROXIMATE
     assert answer.stop_reason is StopReason.TIME_LIMIT
     assert answer.residuals.largest_relative == pytest.approx(2e-5)
+
+
+@pytest.mark.parametrize("interrupt", [False, True])
+def test_errors_of_a_mere_candidate_outlive_the_race(interrupt: bool, gates: Gates) -> None:
+    far = claim(None, [3.0], SolutionStatus.NOTHING, candidate=np.array([3.0, 0.5]))
+    progress = Progress(0.05)
+    if interrupt:
+        progress.interrupt()
+    answer = run_race(DIET, progress, busy=holds(far, gates["end"]), other=says(OUTSIDE))
+    assert answer.solution_status is SolutionStatus.NOTHING
+    again = verify(DIET, answer, OPTIONS)
+    assert again.residuals.largest_relative == verify(DIET, far, OPTIONS).residuals.largest_relative
+    assert np.isfinite(again.residuals.largest_relative)
 
 
 def test_a_verified_point_counts_more_than_what_was_handed_over(gates: Gates) -> None:
