@@ -1,6 +1,7 @@
 """PDLP and its peers on linear programs: time to a verified answer, and the cost of iterations.
 
-    python -m benchmarks.pdlp --folder DATA [--set peers] [--solvers ours ours-auto cuopt ...]
+    python -m benchmarks.pdlp --folder DATA [--set peers] [--half reporting]
+        [--solvers ours ours-auto cuopt ...]
         [--tolerance 1e-4 1e-8] [--time-limit 15] [--recorded benchmarks/peers/h200.csv]
     python -m benchmarks.pdlp --per-iteration [--folder DATA --set ...] [--nonzeros 8e3 1e6]
 
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import lp_sets, peers, per_iteration, residuals
+from benchmarks.halves import HALVES, half_of
 from benchmarks.linear_programs import LinearProgram, read
 from benchmarks.peers import Task, hprlp, recorded
 from benchmarks.record import Column, print_table, write_record
@@ -244,7 +246,12 @@ def _entries(arguments: argparse.Namespace) -> list[lp_sets.Entry]:
     if arguments.folder is None:
         return []
     chosen = lp_sets.choose(lp_sets.read_index(arguments.folder), arguments.set)
-    return [entry for entry in chosen if entry.nonzeros <= arguments.max_nonzeros]
+    halves = HALVES if arguments.half is None else (arguments.half,)
+    return [
+        entry
+        for entry in chosen
+        if entry.nonzeros <= arguments.max_nonzeros and half_of(entry.name) in halves
+    ]
 
 
 def _arguments() -> argparse.Namespace:
@@ -254,6 +261,7 @@ def _arguments() -> argparse.Namespace:
     integer: Callable[[str], int] = lambda text: int(float(text))  # noqa: E731
     parser.add_argument("--folder", type=Path, help="with INSTANCES.csv and the files")
     parser.add_argument("--set", nargs="+", default=["peers"], help="sets or models")
+    parser.add_argument("--half", choices=HALVES, help="of the models; see halves.py")
     parser.add_argument("--solvers", nargs="+", default=list(peers.NAMES), choices=peers.NAMES)
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--tolerance", type=float, nargs="+", default=[1e-4, 1e-8])

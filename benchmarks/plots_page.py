@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.comparison import Comparison, Iterations
+from benchmarks.halves import HALVES, members
 from benchmarks.rows import Row, Summary, summarise
 
 HEAD = """# PDLP measured
@@ -13,6 +14,10 @@ HEAD = """# PDLP measured
 
 How the first-order engine stands beside others. [Linear programs by PDLP](pdlp.md) says what it
 does and [how this is measured](pdlp.md#measuring-it).
+
+Anything may be tried on the models for *choosing* constants, nothing on those for *reporting*.
+Which is which follows from a model's name (`benchmarks/halves.py`). All models below were at hand
+when the first constants were chosen, before there were halves; the split holds from then on.
 """
 
 PLACES = {"cuda": "GPU", "cpu": "CPU"}
@@ -51,6 +56,7 @@ def _comparison(comparison: Comparison) -> str:
     for tolerance in comparison.tolerances:
         here = [one for one in summaries if one.tolerance == tolerance]
         lines += [f"### {place}, tolerance {tolerance:g}", "", *_summary_table(here, recorded), ""]
+        lines += [*_halves_table(comparison, tolerance), ""]
         lines += [f"![Time per model]({_image(f'pdlp-{kind}-time-{tolerance:.0e}')})", ""]
         lines += [*_model_table(rows, models, tolerance), ""]
     lines += [
@@ -74,6 +80,31 @@ def _summary_table(summaries: Iterable[Summary], recorded: set[str]) -> list[str
             f"{'' if one.verified is None else one.verified} | {one.mean:.3g} | "
             f"{_number(one.honest_mean)} | {_number(one.microseconds)} |"
         )
+    return lines
+
+
+def _halves_table(comparison: Comparison, tolerance: float) -> list[str]:
+    """Return what the solvers come to on either half of the models."""
+    rows = [row for row in comparison.rows if row.tolerance == tolerance]
+    found = {
+        half: {
+            one.solver: one
+            for one in summarise(rows, members(comparison.models, half), comparison.limit)
+        }
+        for half in HALVES
+    }
+    titles = [f"{words}, {half}" for half in HALVES for words in ("solved", "mean, s")]
+    lines = [f"| solver | {' | '.join(titles)} |", "|---|" + "---:|" * len(titles)]
+    for solver in dict.fromkeys(row.solver for row in rows):
+        halves = [found[half].get(solver) for half in HALVES]
+        cells = [
+            cell
+            for one in halves
+            for cell in (
+                ("", "") if one is None else (f"{one.solved} of {one.models}", _number(one.mean))
+            )
+        ]
+        lines.append(f"| {solver} | {' | '.join(cells)} |")
     return lines
 
 

@@ -3,10 +3,10 @@
     python -m benchmarks.families NAME ... [--nonzeros 1e6 ...] [--seed 0] [--method auto ...]
         [--tolerance 1e-4 ...] [--time-limit 60] [--device auto] [--peers highs-simplex ...]
 
-NAME is a family or ``all``; without one they are listed. Every solver has a process of its own and
-gets the arrays; seconds are those of the whole call. Residuals are those of ``residuals.py`` on
-the program itself, also where a limit ended the solve, and ``memory`` is the most that the call
-took on the host, in multiples of the program's size.
+NAME is a family, ``all``, or a half of them (``halves.py``); without one they are listed. Every
+solver has a process of its own and gets the arrays; seconds are those of the whole call. Residuals
+are those of ``residuals.py`` on the program itself, also where a limit ended the solve, and
+``memory`` is the most that the call took on the host, in multiples of the program's size.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 
 from benchmarks import peers
 from benchmarks.families import FAMILIES
+from benchmarks.halves import HALVES, half_of, members
 from benchmarks.linear_programs import LinearProgram
 from benchmarks.pdlp import to_row
 from benchmarks.peers import Solver, Task
@@ -38,7 +39,7 @@ def main() -> None:
     arguments = _arguments()
     if not arguments.name:
         for name, family in FAMILIES.items():
-            print(f"{name:16s} {family.words}")
+            print(f"{name:20s} {half_of(name):10s} {family.words}")
         return
     rows: list[Row] = []
     try:
@@ -65,7 +66,8 @@ def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
         *(functools.partial(peers.find, name, arguments.device) for name in arguments.peers),
     ]
     workers = [(make(), Worker(make, trial=False)) for make in makers]
-    names = list(FAMILIES) if "all" in arguments.name else arguments.name
+    groups = {"all": list(FAMILIES), **{half: members(FAMILIES, half) for half in HALVES}}
+    names = [name for given in arguments.name for name in groups.get(given, [given])]
     try:
         for name in names:
             for nonzeros in arguments.nonzeros:
@@ -116,7 +118,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("name", nargs="*", choices=[*FAMILIES, "all", []], metavar="NAME")
+    parser.add_argument("name", nargs="*", choices=[*FAMILIES, "all", *HALVES, []], metavar="NAME")
     parser.add_argument("--nonzeros", type=_integer, nargs="+", default=[1_000_000])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--method", nargs="*", default=["auto"], help="methods of ours")
