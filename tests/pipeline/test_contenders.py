@@ -381,6 +381,24 @@ def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(
     assert (answer.solution_status, answer.device) == (SolutionStatus.OPTIMAL, "cpu")
 
 
+@pytest.mark.parametrize(("free", "place"), [(100, "cpu"), (2**30, "cuda:all")])
+def test_a_model_beyond_the_memory_of_one_gpu_goes_to_all_of_them(
+    free: int, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def find(wanted: str) -> Device:
+        if wanted == "cuda:all":
+            return replace(GPU, name="4 x Some GPU", memory_free=free)
+        return replace(GPU, memory_free=100)
+
+    monkeypatch.setattr("solvers.pdlp.find_place", find)
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    options = make_options(device="cuda")
+    assert pdlp.fitting_device(LINEAR[0].problem, options, progress) == place
+    where = "4 x Some GPU together" if place == "cuda:all" else "the CPU"
+    assert f"Some GPU has 100 B free, so it runs on {where}." in progress.text
+
+
 def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
     never = threading.Event()
 

@@ -21,6 +21,7 @@ from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
 from gpu_bridge.pipeline.routes.crossed import crossed
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
+from solvers.core.device import ALL_GPUS
 from solvers.core.errors import DeviceError
 from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -105,7 +106,7 @@ def pdlp_route(
     to_vertex = options.wants_vertex
     if to_vertex:
         crossover.expect(reduced)
-    first_order = dataclasses.replace(options, device=_fitting_device(reduced, options, progress))
+    first_order = dataclasses.replace(options, device=fitting_device(reduced, options, progress))
     if to_vertex and hedge and options.crossover == "auto":
         undo = reduction.undo if options.presolve else None
         return _hedged(problem, reduced, start, undo, first_order, progress)
@@ -207,8 +208,11 @@ def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progr
     return pdlp.solve(problem, options, progress, Start(answer.x, answer.row_dual))
 
 
-def _fitting_device(problem: Problem, options: Options, progress: Progress) -> str:
-    """Return the device asked for, or the CPU where the model is larger than the GPU's memory."""
+def fitting_device(problem: Problem, options: Options, progress: Progress) -> str:
+    """Return the device asked for, or where there is memory if the model is larger than its own.
+
+    That is all GPUs together if it fits there, else the CPU.
+    """
     from solvers import pdlp
 
     if options.device == "cpu":
@@ -222,8 +226,11 @@ def _fitting_device(problem: Problem, options: Options, progress: Progress) -> s
         device = pdlp.find_place(options.device)
     if needed <= MEMORY_SHARE * device.memory_free:
         return options.device
+    together = pdlp.find_place(ALL_GPUS)
+    fits = needed <= MEMORY_SHARE * together.memory_free
     progress.log(
         f"PDLP needs about {byte_size(needed)} and {device.name} has "
-        f"{byte_size(device.memory_free)} free, so it runs on the CPU."
+        f"{byte_size(device.memory_free)} free, so it runs on "
+        f"{f'{together.name} together' if fits else 'the CPU'}."
     )
-    return "cpu"
+    return ALL_GPUS if fits else "cpu"
