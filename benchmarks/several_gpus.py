@@ -79,8 +79,9 @@ def measure_all(problem: Problem, label: str, arguments: argparse.Namespace) -> 
         device = _place(wanted, arguments.cap)
         pieces = arguments.piece if isinstance(device, DeviceGroup) else arguments.piece[:1]
         for piece in pieces:
-            row: Row = {"model": label, "nonzeros": problem.num_nonzeros, "device": wanted}
-            row["piece"] = piece
+            row: Row = {"model": label, "nonzeros": problem.num_nonzeros}
+            row |= {"rows": problem.num_rows, "columns": problem.num_columns}
+            row |= {"device": wanted, "piece": piece}
             settings = DEFAULT.changed(execution={"exchange_piece": piece})
             try:
                 row |= iteration(problem, device, settings, arguments.blocks)
@@ -124,8 +125,9 @@ def iteration(problem: Problem, device: Device, settings: Settings, blocks: int)
             "memory GiB": max(_memory(device)) / 2**30,
         }
         if isinstance(matrix, SharedMatrix):
-            row["received"] = matrix.own.received + matrix.other.received
-            row["of"] = problem.num_rows + problem.num_columns
+            row["received rows"] = matrix.own.received
+            row["received columns"] = matrix.other.received
+            row["parts"] = matrix.own.parts
         return row
 
 

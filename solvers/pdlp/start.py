@@ -94,7 +94,7 @@ def place(
         plan = _plan(problem, settings.execution)
         if isinstance(device, DeviceGroup):
             piece = settings.execution.exchange_piece
-            coefficients = share_out(problem, device, plan, pack_from, piece)
+            coefficients = share_out(problem, device, plan, pack_from, piece, threads)
         else:
             coefficients = to_device(problem, device, plan, pack_from)
     scaling = find_scaling(

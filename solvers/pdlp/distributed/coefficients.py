@@ -14,19 +14,25 @@ from solvers.sparse.slices import CPU_PLAN, Packed, Plan, pack
 
 
 def share_out(
-    problem: Problem, group: DeviceGroup, plan: Plan, pack_from: int, piece: int
+    problem: Problem,
+    group: DeviceGroup,
+    plan: Plan,
+    pack_from: int,
+    piece: int,
+    threads: int = 0,
 ) -> Coefficients:
     """Share the matrix of a problem out by rows and by columns, and copy it to the devices.
 
-    ``piece`` elements travel together at the most; the other arguments are those of
-    :func:`solvers.pdlp.state.to_device`.
+    ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
+    arguments are those of :func:`solvers.pdlp.state.to_device`.
     """
     rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
     on_cpu = group.kind == "cpu"
     plan = CPU_PLAN if on_cpu else plan
     packs = rows.nnz >= pack_from and not on_cpu
     packed = pack(rows.data, *rows.shape) if packs else Packed()
-    own, other = sides_of(rows, columns, np.array(group.shares), plan, piece)
+    shares = np.array(group.shares)
+    own, other = sides_of(rows, columns, shares, plan, piece, threads)
     return Coefficients(
         by_row=share_matrix(group, rows, own, other, plan, packed),
         by_column=share_matrix(group, columns, other, own, plan, packed),

@@ -1,9 +1,8 @@
 """How the rows of a matrix, or its columns, are shared out over devices, and who reads what.
 
-A device owns a range of rows and a range of columns in the order of the model, which in most models
-keeps together what belongs together: by scenario, commodity, region or time. It needs the elements
-of other devices' columns that its rows have coefficients in, and vice versa. (What is left for
-models without such an order is that all elements travel, twice in an iteration.)
+A device owns a range of rows and a range of columns, in the order of the model or in that of
+``ordering``, whichever lets less travel: it needs the elements of other devices' columns that its
+rows have coefficients in, and vice versa.
 """
 
 from __future__ import annotations
@@ -15,11 +14,20 @@ import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
+from solvers.pdlp.distributed.ordering import neighbouring_places
 from solvers.sparse.slices import IndexArray, Plan
 
 OWNER_ENTRIES = 8
 """What updating the element of a row costs beside its product, in entries of the matrix: eight
 vectors of eight bytes beside entries of four to twelve."""
+
+BINS = 2**16
+"""Bins in which places are counted to share rows out by them."""
+
+SCATTERED = 0.1
+"""Part of all elements from which on, if a device receives so many, another order is looked for,"""
+BETTER = 0.8
+"""and to which the elements received have to fall for it to be taken."""
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -108,8 +116,8 @@ class Side:
         return max(length - self.owned(device) for device, length in enumerate(self.lengths))
 
 
-def cut(lengths: IndexArray, shares: FloatArray) -> IndexArray:
-    """Return where ranges of rows begin and end (devices + 1,), by the work that rows make.
+def owners(lengths: IndexArray, shares: FloatArray, places: FloatArray | None = None) -> IndexArray:
+    """Return which device owns each row (rows,), by the work that rows make.
 
     Parameters
     ----------
@@ -117,15 +125,40 @@ def cut(lengths: IndexArray, shares: FloatArray) -> IndexArray:
         Entries of each row.
     shares : (devices,) array
         What part of the work each device is to have; they add up to 1.
+    places : (rows,) array, optional
+        Numbers in [0, 1] by which rows go to the devices, instead of their order.
     """
-    work = np.cumsum(lengths.astype(np.float64) + OWNER_ENTRIES)
-    total = work[-1] if work.size else 0.0
-    inner = np.searchsorted(work, total * np.cumsum(shares)[:-1], side="left")
-    return np.concatenate([[0], inner, [lengths.size]]).astype(np.int64)
+    work = lengths.astype(np.float64) + OWNER_ENTRIES
+    if places is None:
+        ends = np.cumsum(work)
+        return _by_share(ends - 0.5 * work, ends[-1:], shares)
+    bins = (places * (BINS - 1)).astype(np.int64)
+    of_bin = np.bincount(bins, work, BINS)
+    # within a bin rows are dealt out in their order, for all may be in one
+    ends = np.cumsum(of_bin)
+    owner = _by_share(ends - 0.5 * of_bin, ends[-1:], shares)[bins]
+    split = np.flatnonzero(of_bin > 0.5 * shares.min() * ends[-1])
+    for number in split:
+        inside = np.flatnonzero(bins == number)
+        begun = ends[number] - of_bin[number]
+        done = begun + np.cumsum(work[inside]) - 0.5 * work[inside]
+        owner[inside] = _by_share(done, ends[-1:], shares)
+    return owner
+
+
+def _by_share(done: FloatArray, total: FloatArray, shares: FloatArray) -> IndexArray:
+    """Return the device to whose share work belongs, of which so much is ``done`` before."""
+    inner = total * np.cumsum(shares)[:-1] if total.size else np.zeros(shares.size - 1)
+    return np.searchsorted(inner, done, side="right").astype(np.int16)
 
 
 def sides_of(
-    rows: SparseRows, columns: SparseRows, shares: FloatArray, plan: Plan, piece: int
+    rows: SparseRows,
+    columns: SparseRows,
+    shares: FloatArray,
+    plan: Plan,
+    piece: int,
+    threads: int = 0,
 ) -> tuple[Side, Side]:
     """Share the rows and the columns of a matrix out over devices.
 
@@ -138,18 +171,41 @@ def sides_of(
         How rows are laid out.
     piece : int
         Elements that travel together at the most, as far as ``MOST_PIECES`` allow.
+    threads : int
+        CPU threads at most; 0 for all.
 
     Returns
     -------
     Side, Side
         Of the rows and of the columns.
     """
-    row_cuts, column_cuts = cut(rows.lengths, shares), cut(columns.lengths, shares)
-    reads_columns = _touched(rows, row_cuts)
-    reads_rows = _touched(columns, column_cuts)
+    best = _sides(rows, columns, shares, (None, None), plan, piece)
+    if _received(best) <= SCATTERED * (rows.shape[0] + rows.shape[1]):
+        return best
+    places = neighbouring_places(rows, columns, threads)
+    other = _sides(rows, columns, shares, places, plan, piece)
+    return other if _received(other) < BETTER * _received(best) else best
+
+
+def _received(sides: tuple[Side, Side]) -> int:
+    return sides[0].received + sides[1].received
+
+
+def _sides(
+    rows: SparseRows,
+    columns: SparseRows,
+    shares: FloatArray,
+    places: tuple[FloatArray | None, FloatArray | None],
+    plan: Plan,
+    piece: int,
+) -> tuple[Side, Side]:
+    row_owner = owners(rows.lengths, shares, places[0])
+    column_owner = owners(columns.lengths, shares, places[1])
+    reads_columns = _touched(rows, row_owner, shares.size)
+    reads_rows = _touched(columns, column_owner, shares.size)
     return (
-        _side(rows.lengths, row_cuts, reads_rows, plan, piece),
-        _side(columns.lengths, column_cuts, reads_columns, plan, piece),
+        _side(rows.lengths, row_owner, reads_rows, plan, piece),
+        _side(columns.lengths, column_owner, reads_columns, plan, piece),
     )
 
 
@@ -157,33 +213,38 @@ MOST_PIECES = 4
 """Pieces that a device's elements are sent in at the most: each costs launches of its own."""
 
 
-def _touched(matrix: SparseRows, cuts: IndexArray) -> BoolArray:
+def _touched(matrix: SparseRows, owner: IndexArray, devices: int) -> BoolArray:
     """Return which columns (devices, columns) the rows of each device have entries in."""
-    touched = np.zeros((cuts.size - 1, matrix.shape[1]), dtype=bool)
-    for device in range(cuts.size - 1):
-        begin, end = matrix.indptr[cuts[device]], matrix.indptr[cuts[device + 1]]
-        touched[device][matrix.indices[begin:end]] = True
+    touched = np.zeros((devices, matrix.shape[1]), dtype=bool)
+    if (np.diff(owner) >= 0).all():
+        ends = np.searchsorted(owner, np.arange(devices + 1))
+        for device in range(devices):
+            begin, end = matrix.indptr[ends[device]], matrix.indptr[ends[device + 1]]
+            touched[device][matrix.indices[begin:end]] = True
+        return touched
+    of_entry = np.repeat(owner.astype(np.uint8), matrix.lengths)
+    for device in range(devices):
+        touched[device][matrix.indices[of_entry == device]] = True
     return touched
 
 
-def _side(lengths: IndexArray, cuts: IndexArray, read: BoolArray, plan: Plan, piece: int) -> Side:
-    """Return a side from the ranges that devices own and what each of them reads."""
-    devices = cuts.size - 1
-    shared = []
-    for device in range(devices):
-        first, last = cuts[device], cuts[device + 1]
-        others = np.delete(read[:, first:last], device, axis=0)
-        shared.append(others.any(axis=0))
+def _side(lengths: IndexArray, owner: IndexArray, read: BoolArray, plan: Plan, piece: int) -> Side:
+    """Return a side from who owns its rows and what each device reads."""
+    devices = read.shape[0]
+    owned = [np.flatnonzero(owner == device) for device in range(devices)]
+    shared = [
+        np.delete(read[:, own], device, axis=0).any(axis=0) for device, own in enumerate(owned)
+    ]
     most = max(int(np.count_nonzero(found)) for found in shared)
     pieces = int(np.clip(-(-most // piece), 1, MOST_PIECES))
     even = np.full(pieces, 1.0 / pieces)
     orders: list[IndexArray] = []
     bounds = []
-    for device, found in enumerate(shared):
-        wanted = cuts[device] + np.flatnonzero(found)
-        ends = cut(lengths[wanted], even)
-        parts = [wanted[ends[i] : ends[i + 1]] for i in range(pieces)]
-        parts.append(cuts[device] + np.flatnonzero(~found))
+    for own, found in zip(owned, shared, strict=True):
+        wanted = own[found]
+        piece_of = owners(lengths[wanted], even)
+        parts = [wanted[piece_of == number] for number in range(pieces)]
+        parts.append(own[~found])
         parts = [part[_layout(lengths[part], plan)] for part in parts]
         orders += parts
         bounds.append(tuple(np.cumsum([0, *(part.size for part in parts)]).tolist()))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from solvers.core.rows import SparseRows
-from solvers.pdlp.distributed.sides import Side, cut, sides_of
+from solvers.pdlp.distributed.sides import Side, owners, sides_of
 from solvers.sparse.slices import CPU_PLAN, Plan
-from tests.pdlp.matrices import MATRICES
+from tests.pdlp.matrices import MATRICES, as_problem_matrix
 
 COUNTS = (1, 2, 3, 5)
 
@@ -61,11 +60,27 @@ def copies(side: Side) -> list[np.ndarray]:
 
 
 def test_work_is_shared_as_asked_for():
-    lengths = np.random.default_rng(1).integers(0, 50, 10_000)
+    generator = np.random.default_rng(1)
+    lengths = generator.integers(0, 50, 10_000)
     shares = np.array([0.5, 0.3, 0.2])
-    bounds = cut(lengths, shares)
-    work = [float((lengths[a:b] + 8).sum()) for a, b in pairwise(bounds)]
-    np.testing.assert_allclose(np.array(work) / sum(work), shares, atol=0.01)
+    for places in (None, generator.random(lengths.size), np.full(lengths.size, 0.5)):
+        work = np.bincount(owners(lengths, shares, places), lengths + 8.0)
+        np.testing.assert_allclose(work / work.sum(), shares, atol=0.01)
+
+
+def test_what_belongs_together_goes_together():
+    """Columns are listed technology by technology, each hour by hour, and stores link hours."""
+    hours, kinds = 500, 10
+    column = np.arange(hours * kinds).reshape(kinds, hours)
+    hour = np.arange(hours)
+    row = np.concatenate([np.tile(hour, kinds), hours + hour, hours + hour])
+    entry = np.concatenate([column.ravel(), column[-1], np.roll(column[-1], -1)])
+    matrix = as_problem_matrix(
+        sp.csr_array((np.ones(row.size), (row, entry)), (2 * hours, hours * kinds))
+    )
+    rows, columns = SparseRows.of(matrix), SparseRows.of(matrix.tocsc())
+    own, other = sides_of(rows, columns, np.array([0.5, 0.5]), CPU_PLAN, 10_000)
+    assert own.received + other.received < 0.05 * sum(matrix.shape)
 
 
 def test_more_devices_than_rows_leave_some_without():
