@@ -244,7 +244,7 @@ class ExecutionSettings:
     """Nonzeros between which it is tried with barriers."""
     launches_from: int = 1_000_000
     """Nonzeros from which it is tried with launches of their own for each iteration."""
-    exchange_piece: int = 500_000
+    exchange_piece: int = 4_000_000
     """Elements that one GPU sends to another together: while they travel, the next are computed."""
 
 

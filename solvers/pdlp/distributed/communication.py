@@ -19,6 +19,11 @@ NCCL_MISSING = (
 )
 
 
+FIRST = -5
+"""Priority of the streams in which messages travel: NCCL's threads begin before those of a product
+that waits, which fills the GPU and would keep them out until its end."""
+
+
 @dataclass(frozen=True, eq=False)
 class Message:
     """Elements of ``sent``, those at ``places`` if they are given, on their way to ``received``.
@@ -104,7 +109,7 @@ class NcclLinks:
         self._beside, self._events = [], []
         for index in indices:
             with cupy.cuda.Device(index):
-                self._beside.append(cupy.cuda.Stream(non_blocking=True))
+                self._beside.append(cupy.cuda.Stream(non_blocking=True, priority=FIRST))
                 self._events.append(cupy.cuda.Event(disable_timing=True))
 
     def exchange(self, messages: Sequence[Message]) -> None:
