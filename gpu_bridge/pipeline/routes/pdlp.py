@@ -37,8 +37,8 @@ PDLP_SHARE = 0.6
 
 CROSSOVER_NONZEROS = 1_000_000
 """From this size of what presolve leaves ``crossover='auto'`` is left to a race, where PDLP goes on
-beside it. On six families of ``benchmarks`` at 4 million nonzeros and 1e-6 PDLP had a point right to
-1e-5 when four seconds on an H200 were over, and no crossover from it had ended."""
+beside it. On six families of ``benchmarks`` at 4 million nonzeros and 1e-6 PDLP had a point right
+to 1e-5 when four seconds on an H200 were over, and no crossover from it had ended."""
 
 POLISH_ITERATIONS = 10_000
 """Iterations for each phase of polishing; those that succeeded took 1000 in the median."""
