@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
 from solvers.core.problem import Problem
@@ -33,9 +35,12 @@ def share_out(
     packed = pack(rows.data, *rows.shape) if packs else Packed()
     shares = np.array(group.shares)
     own, other = sides_of(rows, columns, shares, plan, piece, threads)
+    with ThreadPoolExecutor(1) as beside:
+        by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed)
+        by_row = share_matrix(group, rows, own, other, plan, packed)
     return Coefficients(
-        by_row=share_matrix(group, rows, own, other, plan, packed),
-        by_column=share_matrix(group, columns, other, own, plan, packed),
+        by_row=by_row,
+        by_column=by_column.result(),
         row_order=own.order,
         column_order=other.order,
     )

@@ -20,8 +20,7 @@ def sides(name: str, devices: int, plan: Plan, piece: int) -> tuple[Side, Side]:
     return sides_of(rows, columns, np.full(devices, 1.0 / devices), plan, piece)
 
 
-@pytest.mark.parametrize("piece", [1_000_000, 7])
-@pytest.mark.parametrize("plan", [CPU_PLAN, Plan()])
+@pytest.mark.parametrize(("plan", "piece"), [(CPU_PLAN, 1_000_000), (Plan(), 7)])
 @pytest.mark.parametrize("devices", COUNTS)
 @pytest.mark.parametrize("name", sorted(MATRICES))
 def test_devices_get_what_their_rows_read(name, devices, plan, piece):
