@@ -29,7 +29,7 @@ def share_out(
     arguments are those of :func:`solvers.pdlp.state.to_device`.
     """
     rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
-    on_cpu = group.kind == "cpu"
+    on_cpu = group.members[0].kind == "cpu"
     plan = CPU_PLAN if on_cpu else plan
     packs = rows.nnz >= pack_from and not on_cpu
     packed = pack(rows.data, *rows.shape) if packs else Packed()

@@ -5,6 +5,9 @@ On CPUs, which stand for the GPUs of a host, messages are copies; everything els
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -20,8 +23,11 @@ from solvers.pdlp.control import Control
 from solvers.pdlp.distributed import group as group_module
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.execution.iteration_blocks import iteration_blocks
+from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT, Settings
 from tests.pdlp.lps import random_lp
+from tests.pdlp.matrices import PRETENDED_GPU
 from tests.pdlp.solving import assert_kkt
 from tests.pdlp.test_certificates import contradiction, unbounded
 
@@ -74,7 +80,8 @@ def after_blocks(
     options = EngineOptions(tolerance=1e-9)
     with device.activate():
         state = pdlp.prepare(problem, options, device, Progress(), settings=settings)
-        blocks = iteration_blocks(state, Progress())
+        on_host = device is PRETENDED_GPU
+        blocks = (BlocksOnCpu if on_host else iteration_blocks)(state, Progress())
         for count in counts:
             blocks.submit(count)
             record = blocks.take()
@@ -94,6 +101,19 @@ def test_iterates_are_those_of_one_device(name, devices, settings):
     x, y, control = after_blocks(problem, cpu(), settings, (200,))
     x2, y2, control2 = after_blocks(problem, group_of(devices), settings, (200,))
     if control[Control.RESTART] == 0.0 or devices == 1:
+        assert np.array_equal(x, x2)
+        assert np.array_equal(y, y2)
+    np.testing.assert_allclose(control2, control, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("devices", [2, 3])
+@pytest.mark.parametrize("name", sorted(set(PROBLEMS) - {"long row"}))
+def test_iterates_are_the_same_in_the_layout_of_gpus(name, devices):
+    group = replace(DeviceGroup.of([PRETENDED_GPU] * devices), kind="cpu")
+    problem = PROBLEMS[name]()
+    x, y, control = after_blocks(problem, PRETENDED_GPU, IN_PIECES, (200,))
+    x2, y2, control2 = after_blocks(problem, group, IN_PIECES, (200,))
+    if control[Control.RESTART] == 0.0:
         assert np.array_equal(x, x2)
         assert np.array_equal(y, y2)
     np.testing.assert_allclose(control2, control, rtol=1e-9, atol=1e-12)
@@ -152,6 +172,23 @@ def test_without_nccl_one_gpu_does_it(monkeypatch):
     found = pdlp.solve(random_lp(1, 20, 30), EngineOptions(device="cuda:all"), progress)
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert lines[0] == "NCCL is missing. PDLP runs on one GPU."
+
+
+@pytest.mark.parametrize(("status", "is_lost"), [(0, False), (719, True)])
+def test_a_lost_gpu_ends_the_wait_for_the_others(status, is_lost):
+    """The event of the other one would never happen, for its messages wait for the lost one."""
+    abandoned: list[bool] = []
+    queue = GroupQueue.__new__(GroupQueue)
+    queue._group = group = group_of(2)
+    queue._cupy = SimpleNamespace(cuda=SimpleNamespace(runtime=SimpleNamespace(eventQuery=int)))
+    group.links.abandon = lambda: abandoned.append(True)
+    events = [SimpleNamespace(ptr=600 if is_lost else 0), SimpleNamespace(ptr=status)]
+    if not is_lost:
+        queue._wait(events)
+        return
+    with pytest.raises(DeviceError, match=r"was lost during the solve \(CUDA error 719\)"):
+        queue._wait(events)
+    assert abandoned == [True]
 
 
 def test_what_the_gpus_raise_is_told_in_words():
