@@ -182,26 +182,30 @@ def _in_slices(
     matrix: SparseRows, order: IndexArray, position: IndexArray, plan: Plan, packed: Packed
 ) -> Slices:
     """Lay some rows of a matrix, given in their order, out in slices."""
-    wanted = np.sort(order)
-    rows = _taken(matrix, wanted)
+    rows, place = _taken(matrix, order)
     if plan.height == 1:
         rows = SparseRows(
             rows.data, position[rows.indices].astype(np.int32), rows.indptr, rows.shape
         )
-    return in_slices(rows, plan, np.searchsorted(wanted, order), position, packed)
+    return in_slices(rows, plan, place, position, packed)
 
 
-def _taken(matrix: SparseRows, wanted: IndexArray) -> SparseRows:
-    """Return some rows of a matrix in their order, on the same entries where all between are."""
-    first, last = (int(wanted[0]), int(wanted[-1]) + 1) if wanted.size else (0, 0)
+def _taken(matrix: SparseRows, order: IndexArray) -> tuple[SparseRows, IndexArray]:
+    """Return some rows of a matrix in their order there, and which of them each of ``order`` is.
+
+    They are on the same entries where all rows between the first and the last are wanted.
+    """
+    first, last = (int(order.min()), int(order.max()) + 1) if order.size else (0, 0)
     begin, end = matrix.indptr[first], matrix.indptr[last]
     data, indices = matrix.data[begin:end], matrix.indices[begin:end]
     starts = matrix.indptr[first : last + 1] - begin
-    if wanted.size < last - first:
+    place = order - first
+    if order.size < last - first:
         marked = np.zeros(last - first, dtype=bool)
-        marked[wanted - first] = True
+        marked[place] = True
+        place = (np.cumsum(marked) - 1)[place]
         lengths = np.diff(starts)
         kept = np.repeat(marked, lengths)
         data, indices = data[kept], indices[kept]
         starts = np.concatenate([[0], np.cumsum(lengths[marked])]).astype(starts.dtype)
-    return SparseRows(data, indices, starts, (wanted.size, matrix.shape[1]))
+    return SparseRows(data, indices, starts, (order.size, matrix.shape[1])), place
