@@ -6,18 +6,19 @@ The whole batch is one launch (or a few, where there is a clock to watch or data
 where on the GPU an LP is kept, and ``run`` launches slices: ``transfer`` brings their data to the
 device and their answers home, ``slices`` is the loop, and ``check`` looks at answers where they
 are. Without a GPU the kernel's twin does the same on all cores, and so it does where a GPU's memory
-does not suffice.
+does not suffice. Several GPUs (``several``) get a range of the LPs each.
 """
 
 from __future__ import annotations
 
-from solvers.core.device import Device
+from solvers.core.device import Device, find_devices
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex.batch.data import BatchAnswer, BatchData, Ending
 from solvers.simplex.batch.prepare import prepare
 from solvers.simplex.batch.run import run, solve_where_it_fits
 from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
+from solvers.simplex.batch.several import solve_on_each
 from solvers.simplex.batch.slices import kept_stream
 
 __all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
@@ -59,9 +60,15 @@ def solve(
         A GPU was asked for where there is none.
     """
 
-    def solve_on(device: Device) -> BatchAnswer:
-        prepared = prepare(data, settings)
-        with kept_stream(device):
-            return run(prepared, device, options, progress, settings, check=check)
+    def solve_range(own: BatchData, place: str) -> BatchAnswer:
+        def solve_on(device: Device) -> BatchAnswer:
+            prepared = prepare(own, settings)
+            with kept_stream(device):
+                return run(prepared, device, options, progress, settings, check=check)
 
-    return solve_where_it_fits(options.device, progress, solve_on)
+        return solve_where_it_fits(place, progress, solve_on)
+
+    devices = find_devices(options.device)
+    if len(devices) == 1 or data.count < len(devices):
+        return solve_range(data, options.device)
+    return solve_on_each(data, devices, solve_range)
