@@ -47,7 +47,6 @@ def solve_on_each(
 
 def between(data: BatchData, first: int, last: int) -> BatchData:
     """Return the LPs of a batch from ``first`` to ``last``, on the same arrays."""
-
     names = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "basis", "offset")
     own: dict[str, Any] = {
         name: values[first:last]
