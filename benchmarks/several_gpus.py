@@ -2,7 +2,7 @@
 
     python -m benchmarks.several_gpus NAME ... [--nonzeros 7e7 ...] [--seed 0]
         [--device cuda cuda:all ...] [--blocks 5] [--tolerance 1e-4] [--time-limit 60] [--links]
-        [--piece 500000 ...] [--cap GIB]
+        [--piece 4e6 ...] [--cap GIB] [--no-shrinking]
 
 NAME is a family of ``benchmarks.families``. For each program and device a line tells what setting
 it up took, the milliseconds of an iteration (blocks of 200, after three to warm up), what travels,
@@ -82,7 +82,10 @@ def measure_all(problem: Problem, label: str, arguments: argparse.Namespace) -> 
             row: Row = {"model": label, "nonzeros": problem.num_nonzeros}
             row |= {"rows": problem.num_rows, "columns": problem.num_columns}
             row |= {"device": wanted, "piece": piece}
-            settings = DEFAULT.changed(execution={"exchange_piece": piece})
+            settings = DEFAULT.changed(
+                execution={"exchange_piece": piece},
+                shrinking={"enabled": not arguments.no_shrinking},
+            )
             try:
                 row |= iteration(problem, device, settings, arguments.blocks)
                 if arguments.tolerance is not None:
@@ -200,11 +203,12 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", nargs="+", default=["cuda", "cuda:all"])
     parser.add_argument("--blocks", type=int, default=5)
-    parser.add_argument("--piece", type=_integer, nargs="+", default=[500_000])
+    parser.add_argument("--piece", type=_integer, nargs="+", default=[4_000_000])
     parser.add_argument("--tolerance", type=float)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--cap", type=float, metavar="GIB")
     parser.add_argument("--links", action="store_true")
+    parser.add_argument("--no-shrinking", action="store_true", help="which takes looks of the host")
     return parser.parse_args()
 
 
