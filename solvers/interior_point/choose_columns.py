@@ -40,6 +40,8 @@ def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisatio
         least = min(least, pairs)
         if pairs > free_memory():
             continue
+        if best is not None and _least_entries(form, kept) > best.factorisation.entries:
+            continue
         system = LinearSystem.of(form, kept, factorisation())
         if best is None or system.factorisation.entries < best.factorisation.entries:
             best = system
@@ -60,3 +62,15 @@ def _candidates(form: StandardForm) -> Iterator[BoolArray]:
     yield form.free | long
     if (long & ~form.free).any():
         yield form.free
+
+
+def _least_entries(form: StandardForm, kept: BoolArray) -> float:
+    """Return how many entries the normal equations have at least with these columns kept.
+
+    An entry is a sum over columns that stand in both of its rows. So there are at least as many as
+    pairs of entries in any set of columns, over the most of these columns that meet in one row.
+    """
+    counts = np.diff(form.transposed.indptr)
+    columns = ~kept & (counts > LONG)
+    meeting = np.bincount(form.transposed[columns].indices, minlength=1)
+    return pair_count(form.matrix, ~columns) / max(1, int(meeting.max()))
