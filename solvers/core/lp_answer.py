@@ -106,14 +106,39 @@ def judge(
     x = np.clip(x, problem.lower, problem.upper)
     y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
     activity = product(problem.matrix, x)
-    violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
     reduced = problem.cost - product(problem.matrix.T, y)
+    statistics, unsupported = _errors(problem, x, y, activity, reduced, norms)
+    bound = -np.inf if unsupported.any() else statistics.dual_objective
+    return Answer(x, y, activity, reduced, statistics, bound)
+
+
+def errors(problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms) -> LpErrors:
+    """Return the errors of a point; the arrays may be a GPU's, as ``problem``'s are."""
+    x = np.clip(x, problem.lower, problem.upper)
+    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
+    reduced = problem.cost - problem.matrix.T @ y
+    return _errors(problem, x, y, problem.matrix @ x, reduced, norms)[0]
+
+
+def _errors(
+    problem: Problem,
+    x: FloatArray,
+    y: FloatArray,
+    activity: FloatArray,
+    reduced: FloatArray,
+    norms: Norms,
+) -> tuple[LpErrors, FloatArray]:
+    """Return the errors of a clipped point and reduced costs without a side, zeros elsewhere.
+
+    Nothing is compressed: on a GPU that would wait for the number of what is left.
+    """
+    violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
     side = np.where(reduced > 0, problem.lower, problem.upper)
     supported = np.isfinite(side)
+    unsupported = np.where(supported, 0.0, reduced)
     support = _support(y, problem.row_lower, problem.row_upper)
-    support += inner(reduced[supported], side[supported])
-    unsupported = reduced[~supported]
-    statistics = LpErrors(
+    support += inner(reduced - unsupported, np.where(supported, side, 0.0))
+    found = LpErrors(
         primal_residual=euclidean(violation),
         dual_residual=euclidean(unsupported),
         primal_objective=problem.objective_at(x),
@@ -121,15 +146,12 @@ def judge(
         side_norm=norms.sides,
         cost_norm=norms.cost,
     )
-    bound = -np.inf if unsupported.any() else statistics.dual_objective
-    return Answer(x, y, activity, reduced, statistics, bound)
+    return found, unsupported
 
 
 def product(matrix: Any, vector: FloatArray) -> FloatArray:
     """Return a matrix times a vector; a zero vector, as solves begin with, costs nothing."""
-    if not vector.any():
-        return np.zeros_like(vector, shape=matrix.shape[0])
-    result: FloatArray = matrix @ vector
+    result: FloatArray = matrix @ vector if vector.any() else np.zeros(matrix.shape[0])
     return result
 
 
@@ -142,6 +164,5 @@ def allowed_duals(row_dual: FloatArray, row_lower: FloatArray, row_upper: FloatA
 
 def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
     """Return the sum of multipliers times the sides they lean on."""
-    leaning = multiplier != 0
     side = np.where(multiplier > 0, low, high)
-    return inner(multiplier[leaning], side[leaning])
+    return inner(multiplier, np.where(multiplier != 0, side, 0.0))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvers.core.device import Device
-from solvers.core.lp_answer import Answer, LpErrors, Norms, judge
+from solvers.core.lp_answer import Answer, LpErrors, Norms, errors, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, StopReason
 from solvers.core.problem import FloatArray, Problem
@@ -96,9 +96,8 @@ class Standing:
     @classmethod
     def of(cls, run: Run, point: Point, step: float = 0.0) -> Standing:
         """Judge an iterate on the problem as it is given."""
-        errors = judge(run.judged, *run.solution(point), run.norms).statistics
-        form = run.form
-        return cls(point, residuals(form, point), centrality(form, point), errors, step)
+        form, found = run.form, errors(run.judged, *run.solution(point), run.norms)
+        return cls(point, residuals(form, point), centrality(form, point), found, step)
 
 
 def solve_form(run: Run) -> Outcome:

@@ -10,7 +10,6 @@ where that is the upper one, and scaled; cost and sides are scaled to a size of 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,6 +36,8 @@ class StandardForm:
     bounded : (k,) array
         Places of the columns that have an upper bound too, and ``u`` (k,) those bounds.
     origin : Origin
+    pairs : int
+        Complementary pairs of the embedding, (tau, kappa) among them.
     """
 
     matrix: Any
@@ -47,11 +48,7 @@ class StandardForm:
     bounded: IndexArray
     u: FloatArray
     origin: Origin
-
-    @cached_property
-    def pairs(self) -> int:
-        """Complementary pairs of the embedding."""
-        return self.c.size - int(np.count_nonzero(self.free)) + self.u.size + 1
+    pairs: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +143,7 @@ def standard_form(problem: Problem) -> StandardForm:
         bounded=bounded,
         u=u / side_size,
         origin=origin,
+        pairs=int(np.count_nonzero(~free)) + bounded.size + 1,
     )
 
 

@@ -19,7 +19,7 @@ from solvers.core.device import Device
 
 HANDED_ON = {
     *(np.where, np.clip, np.concatenate, np.zeros_like, np.ones_like, np.full_like),
-    *(np.isfinite, np.count_nonzero, np.dot, np.flatnonzero),
+    *(np.isfinite, np.dot),
 }
 """The functions of NumPy that are called on arrays which may be CuPy's, and that CuPy has."""
 
@@ -82,9 +82,6 @@ class DeviceArray:
 
     def min(self) -> DeviceArray:
         return DeviceArray(np.asarray(self.values.min()))
-
-    def any(self) -> DeviceArray:
-        return DeviceArray(np.asarray(self.values.any()))
 
     def __float__(self) -> float:
         return float(self.values)

@@ -7,7 +7,7 @@ import pytest
 
 import gpu_bridge
 from solvers import interior_point
-from solvers.core.device import Device
+from solvers.core.device import Device, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
@@ -24,6 +24,11 @@ from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA
 
 pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(scope="module")
+def gpu() -> Device:
+    return find_device("cuda")
 
 
 @pytest.fixture(autouse=True)
