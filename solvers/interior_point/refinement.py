@@ -19,8 +19,10 @@ Pair = tuple[FloatArray, FloatArray]
 STEPS = 8
 """Solves at most for one right-hand side."""
 
-REFINED = 1e-12
-"""Relative residual that ends refinement."""
+REFINED = 1e-10
+"""Relative residual that ends refinement. Over Netlib and an energy model of 96 hours 1e-12 took
+11,644 solves in 1,054 iterations, 1e-10 8,995 in 1,039 and 1e-8 7,542 in 1,042; with 1e-12 and 1e-7
+`greenbea`, with 1e-9 `cycle` ended short of a tolerance of 1e-8."""
 
 
 def refined(
