@@ -20,6 +20,7 @@ from gpu_bridge.shadowing import check_solvers_package
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp import GPUHEUR as GPUHEUR
     from gpu_bridge.adapters.pyomo import GpuHeur as GpuHeur
+    from gpu_bridge.adapters.pyomo.lexicographic import solve_lexicographic as solve_lexicographic
     from gpu_bridge.adapters.pyomo.table import solve_table as solve_table
     from gpu_bridge.api import devices as devices
     from gpu_bridge.api import read as read
@@ -56,6 +57,7 @@ _HOME = {
     "read": "gpu_bridge.api",
     "solve": "gpu_bridge.api",
     "solve_many": "gpu_bridge.api",
+    "solve_lexicographic": "gpu_bridge.adapters.pyomo.lexicographic",
     "solve_table": "gpu_bridge.adapters.pyomo.table",
     "Batch": "gpu_bridge.batch.batch",
     "Conflict": "gpu_bridge.report.explain",

@@ -214,6 +214,11 @@ ALGORITHMS = (
         | {"4": "auto", "5": "auto", "6": "pdlp"},
     ),
     _same(
+        *("CPLEX", "lp_algorithm", "startalg", "startalgorithm"),
+        values={**_SIMPLEX, "barrier": "ipm", "auto": "auto", "0": "auto"}
+        | {"1": "simplex", "2": "simplex", "4": "ipm"},
+    ),
+    _same(
         *("CPLEX", "lp_algorithm", "lpmethod"),
         values={"0": "auto", "1": "simplex", "2": "simplex", "4": "ipm", "6": "auto"},
     ),
@@ -232,6 +237,11 @@ ALGORITHMS = (
     _same(
         *("Gurobi", "crossover", "Crossover"),
         values={"-1": "auto", "0": "off", **{str(way): "on" for way in range(1, 5)}},
+    ),
+    _same(*("CPLEX", "crossover", "solutiontype"), values={"0": "auto", "1": "on", "2": "off"}),
+    _same(
+        *("CPLEX", "crossover", "barrier_crossover"),
+        values={"-1": "off", "0": "auto", "1": "on", "2": "on"},
     ),
     _same(
         *("cuOpt", "crossover", "crossover"),

@@ -38,6 +38,7 @@ KEY_LINE = {
     "pyomo/job_shop.py": "All jobs are done after 55 hours",
     "pyomo/price_scenarios.py": "200 scenarios, sales of",
     "pyomo/project_portfolio.py": "  3000    2160",
+    "pyomo/several_objectives.py": "2. worth 88: meter, pump, boiler",
     "pyomo/transport.py": "Cheapest plan: 9,260.00 euros",
     "pyomo/unit_commitment.py": "Schedule of cost 608,",
     "scipy/blending.py": "In whole bags of 500 kg they cost 4,590.00 euros",
