@@ -129,27 +129,23 @@ def owners(lengths: IndexArray, shares: FloatArray, places: FloatArray | None = 
         Numbers in [0, 1] by which rows go to the devices, instead of their order.
     """
     work = lengths.astype(np.float64) + OWNER_ENTRIES
+    cuts = work.sum() * np.cumsum(shares)[:-1]
     if places is None:
-        ends = np.cumsum(work)
-        return _by_share(ends - 0.5 * work, ends[-1:], shares)
+        return _by_cuts(np.cumsum(work) - 0.5 * work, cuts)
     bins = (places * (BINS - 1)).astype(np.int64)
     of_bin = np.bincount(bins, work, BINS)
-    # within a bin rows are dealt out in their order, for all may be in one
     ends = np.cumsum(of_bin)
-    owner = _by_share(ends - 0.5 * of_bin, ends[-1:], shares)[bins]
-    split = np.flatnonzero(of_bin > 0.5 * shares.min() * ends[-1])
-    for number in split:
+    owner = _by_cuts(ends - 0.5 * of_bin, cuts)[bins]
+    for number in np.unique(np.searchsorted(ends, cuts)):  # a cut goes through these bins
         inside = np.flatnonzero(bins == number)
-        begun = ends[number] - of_bin[number]
-        done = begun + np.cumsum(work[inside]) - 0.5 * work[inside]
-        owner[inside] = _by_share(done, ends[-1:], shares)
+        done = np.cumsum(work[inside]) - 0.5 * work[inside]
+        owner[inside] = _by_cuts(ends[number] - of_bin[number] + done, cuts)
     return owner
 
 
-def _by_share(done: FloatArray, total: FloatArray, shares: FloatArray) -> IndexArray:
+def _by_cuts(done: FloatArray, cuts: FloatArray) -> IndexArray:
     """Return the device to whose share work belongs, of which so much is ``done`` before."""
-    inner = total * np.cumsum(shares)[:-1] if total.size else np.zeros(shares.size - 1)
-    return np.searchsorted(inner, done, side="right").astype(np.int16)
+    return np.searchsorted(cuts, done, side="right").astype(np.int16)
 
 
 def sides_of(
