@@ -7,6 +7,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 from gpu_bridge.pipeline.dispatch import report, solve
 from solvers.core.errors import CrossedBoundsError
@@ -81,3 +82,22 @@ ITERATIONS = ("iterations", "simplex_iterations", "ipm_iterations", "pdlp_iterat
 def iterations(outcome: Outcome) -> int:
     """Return the iterations of the engine that answered, without those of crossover."""
     return sum(int(outcome.statistics.get(name, 0)) for name in ITERATIONS)
+
+
+# An answer in sentences, for a caller whose model has no place for them.
+
+
+def why_not_loaded(outcome: Outcome) -> str:
+    """Return why the model keeps its values, and what to do about it where something can be."""
+    if outcome.solution_status is not SolutionStatus.APPROXIMATE:
+        return explanation(outcome)
+    return f"{explanation(outcome)} With the option load_approximate=True it is loaded."
+
+
+def explanation(outcome: Outcome) -> str:
+    """Return what the answer is and, where there is no optimum, why."""
+    parts = [f"The answer is {outcome.answer}"]
+    if outcome.stop_reason is not StopReason.CONVERGED:
+        parts.append(str(outcome.stop_reason))
+    more = [outcome.message, outcome.explanation]
+    return " ".join(["; ".join(parts) + ".", *dict.fromkeys(text for text in more if text)])

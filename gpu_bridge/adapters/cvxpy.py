@@ -19,8 +19,7 @@ from cvxpy.reductions.solution import Solution, failure_solution
 from cvxpy.reductions.solvers import defines, utilities
 from cvxpy.reductions.solvers.conic_solvers.conic_solver import ConicSolver
 
-from gpu_bridge.adapters.arrays import fits, iterations, may_be_loaded, solve_arrays
-from gpu_bridge.adapters.explanation import why_not_loaded
+from gpu_bridge.adapters.arrays import fits, iterations, may_be_loaded, solve_arrays, why_not_loaded
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason

@@ -17,8 +17,13 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, OptimizeResult
 
-from gpu_bridge.adapters.arrays import iterations, may_be_loaded, solve_arrays
-from gpu_bridge.adapters.explanation import explanation, why_not_loaded
+from gpu_bridge.adapters.arrays import (
+    explanation,
+    iterations,
+    may_be_loaded,
+    solve_arrays,
+    why_not_loaded,
+)
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason

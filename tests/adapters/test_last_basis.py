@@ -10,7 +10,7 @@ import pytest
 from pyomo.contrib.solver.common.factory import SolverFactory
 
 import gpu_bridge
-from gpu_bridge.adapters.last_basis import _last, recall_basis, remember_basis
+from gpu_bridge.adapters.last_answer import _last, recall_basis, remember_basis
 from solvers.core.outcome import Basis
 
 SIZE = 30

@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import gpu_bridge as gb
-from gpu_bridge.adapters.implied_bounds import imply_bounds
-from gpu_bridge.adapters.sos import FixedMember, JoinedNames, OrderedSet, add_ordered_sets
+from gpu_bridge.adapters.sos import (
+    FixedMember,
+    JoinedNames,
+    OrderedSet,
+    add_ordered_sets,
+    imply_bounds,
+)
 from solvers.core.errors import UnsupportedModelError
 from solvers.core.problem import Problem
 from tests.properties.strategies import problems

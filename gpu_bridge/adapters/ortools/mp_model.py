@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from ortools.linear_solver import linear_solver_pb2 as pb
 
-from gpu_bridge.adapters.arrays import may_be_loaded, solve_arrays
-from gpu_bridge.adapters.explanation import explanation, why_not_loaded
+from gpu_bridge.adapters.arrays import explanation, may_be_loaded, solve_arrays, why_not_loaded
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason

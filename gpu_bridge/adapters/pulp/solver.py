@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pulp
 
-from gpu_bridge.adapters.last_basis import remember_basis
+from gpu_bridge.adapters.last_answer import remember_basis
 from gpu_bridge.adapters.pulp.settings import make_settings
 from gpu_bridge.adapters.pulp.solver_model import (
     SolverModel,
@@ -24,7 +24,7 @@ from gpu_bridge.adapters.pulp.version import clocks, has_rust_core
 from gpu_bridge.interrupt import solving
 
 if TYPE_CHECKING:
-    from gpu_bridge.adapters.pulp.pool import PooledSolution
+    from gpu_bridge.adapters.pulp.values import PooledSolution
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
     from gpu_bridge.report.improvement import Improvement
@@ -183,7 +183,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     @property
     def pool(self) -> list[PooledSolution]:
         """The distinct points of the last answer, best first; empty without one."""
-        from gpu_bridge.adapters.pulp.pool import pool_of
+        from gpu_bridge.adapters.pulp.values import pool_of
 
         solved = self._solved
         if solved is None or solved.outcome is None or solved.arrays is None:
@@ -196,7 +196,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
 
         Of the two only the approximate one is ever put into the model, by ``load_approximate``.
         """
-        from gpu_bridge.adapters.pulp.pool import presenter
+        from gpu_bridge.adapters.pulp.values import presenter
         from gpu_bridge.solution_pool import unverified_point
 
         solved = self._solved

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from gpu_bridge.adapters.last_basis import recall_basis
+from gpu_bridge.adapters.last_answer import recall_basis
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp.arrays import ModelArrays
@@ -57,7 +57,7 @@ class SolverModel:
 
 def watch(model: SolverModel, on_solution: Callable[[Improvement], object]) -> None:
     """Let a function hear of better points, by variables and names."""
-    from gpu_bridge.adapters.pulp.pool import presenter
+    from gpu_bridge.adapters.pulp.values import presenter
     from gpu_bridge.report.improvement import Watcher
 
     assert model.arrays is not None

@@ -14,14 +14,14 @@ from pyomo.repn.linear import LinearRepnVisitor
 from pyomo.repn.linear_template import LinearTemplateRepnVisitor
 from pyomo.repn.util import InvalidNumber, TemplateVarRecorder
 
-from gpu_bridge.adapters.pyomo.collect import is_template
-from gpu_bridge.adapters.pyomo.compiled_row import (
+from gpu_bridge.adapters.pyomo.collect import (
     CompiledRow,
     describe,
+    is_template,
     refuse_nonlinear,
     sides_and_body,
 )
-from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
+from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError
 from solvers.core.errors import ProblemError
 
 

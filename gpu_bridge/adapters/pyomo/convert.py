@@ -8,6 +8,7 @@ The objective travels as row 0 of the same matrix, so that it is read by the sam
 from __future__ import annotations
 
 import math
+import weakref
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
@@ -17,23 +18,61 @@ import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.core.base import minimize
 
-from gpu_bridge.adapters.pyomo.arrays import ComponentNames, ProblemArrays
+from gpu_bridge.adapters.pyomo.arrays import BoundsReader, ComponentNames, ProblemArrays
 from gpu_bridge.adapters.pyomo.collect import RowCollector
-from gpu_bridge.adapters.pyomo.columns import BoundsReader
 from gpu_bridge.adapters.pyomo.components import (
+    Parts,
     active_constraints,
     active_objective,
     active_sos,
     check_model,
 )
+from gpu_bridge.adapters.pyomo.interface import BlockData, IncompatiblePyomoModelError
 from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, MatrixReader
-from gpu_bridge.adapters.pyomo.parts import Parts
 from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader, Rows
-from gpu_bridge.adapters.pyomo.sos import add_special_ordered_sets
-from solvers.core.errors import CrossedBoundsError, ProblemError
+from gpu_bridge.adapters.sos import FixedMember, OrderedSet, add_ordered_sets
+from solvers.core.errors import CrossedBoundsError, ProblemError, UnsupportedModelError
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.process_state import Slot
 from solvers.core.rows import SparseRows
 from solvers.highs.live import Live
+
+# Pyomo's special ordered sets on their way to :mod:`gpu_bridge.adapters.sos`.
+
+
+def add_special_ordered_sets(problem: Problem, sets: list[Any], columns: list[Any]) -> Problem:
+    """Return the problem with the rows and binary columns of all ``sets`` at its ends.
+
+    ``columns`` are the variables of the problem's columns; a member that is not among them is
+    fixed and enters as a number.
+
+    Raises
+    ------
+    IncompatiblePyomoModelError
+        A set of level three or more, or a member without finite bounds, declared or implied.
+    """
+    number = {id(variable): j for j, variable in enumerate(columns)}
+    ordered = [_ordered_set(item, number) for item in sets]
+    try:
+        return add_ordered_sets(problem, ordered)
+    except UnsupportedModelError as error:
+        raise IncompatiblePyomoModelError(str(error)) from error
+
+
+def _ordered_set(item: Any, number: dict[int, int]) -> OrderedSet:
+    by_weight = sorted(item.get_items(), key=lambda pair: pair[1])
+    members = tuple(_member(variable, number) for variable, _ in by_weight)
+    return OrderedSet(item.name, item.level, members)
+
+
+def _member(variable: Any, number: dict[int, int]) -> int | FixedMember:
+    column = number.get(id(variable))
+    if column is not None:
+        return column
+    if variable.value is None:
+        raise ProblemError(f"Variable '{variable.name}' is fixed but has no value.")
+    return FixedMember(variable.name, float(variable.value))
+
 
 CONSTANT_ROW_TOLERANCE = 1e-6
 """How far, relative to max(1, |body|), a constraint without variables may miss its side."""
@@ -289,3 +328,36 @@ def row_slack(lower: FloatArray, upper: FloatArray, body: FloatArray) -> FloatAr
     above = upper - body
     below = lower - body
     return np.where(np.isinf(above) | (np.isfinite(below) & (-below > above)), below, above)
+
+
+# The reader of a model that a solver has solved before, so that only what changed is read again.
+#
+# It is kept beside the solver and not in it, so that solvers can be copied and written to files.
+# It holds the model's parts but not the model, and goes with whichever of the two goes first.
+
+
+MOST_MODELS = 4
+"""Models that one solver may be used on by turns."""
+
+_Readers = weakref.WeakKeyDictionary[Any, ModelReader]
+_last: Slot[weakref.WeakKeyDictionary[Any, _Readers]] = Slot(
+    "each solver's last Pyomo models, as they were read", weakref.WeakKeyDictionary
+)
+
+
+def convert_again(solver: Any, model: Any) -> ConvertedModel:
+    """Read a model as :func:`convert` does, with what this solver knows of it.
+
+    A reader is used by one thread at a time, and by none after it has failed.
+    """
+    if not isinstance(model, BlockData):
+        return convert(model)  # which says what is wrong
+    readers = _last.value.setdefault(solver, weakref.WeakKeyDictionary())
+    reader = readers.pop(model, None)
+    if reader is None or not reader.fits(model):
+        reader = ModelReader(model)
+    converted = reader.read(model)
+    readers[model] = reader
+    for old in list(readers.keys())[:-MOST_MODELS]:
+        readers.pop(old, None)
+    return converted

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from pyomo.common.numeric_types import native_numeric_types, value
 
-from gpu_bridge.adapters.pyomo.data_classes import VarData
-from gpu_bridge.adapters.pyomo.products import PLAIN_VARIABLES, Scaled, factor_pairs
+from gpu_bridge.adapters.pyomo.collect import PLAIN_VARIABLES, Scaled, factor_pairs
+from gpu_bridge.adapters.pyomo.interface import VarData
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
 

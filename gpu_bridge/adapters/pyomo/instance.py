@@ -14,14 +14,14 @@ from typing import Any
 
 from gpu_bridge.adapters.last_answer import Solved, start_after
 from gpu_bridge.adapters.pyomo.components import (
+    Parts,
     active_constraints,
     active_objective,
     active_sos,
     check_model,
 )
 from gpu_bridge.adapters.pyomo.convert import ComponentReader, ConvertedModel
-from gpu_bridge.adapters.pyomo.parts import Parts
-from gpu_bridge.adapters.pyomo.row_batches import RowBatches
+from gpu_bridge.adapters.pyomo.rows import RowBatches
 from gpu_bridge.outcome import Outcome
 from solvers.core.errors import ProblemError
 from solvers.core.outcome import Start

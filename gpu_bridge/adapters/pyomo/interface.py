@@ -6,6 +6,8 @@ with stand-ins for the classes that both rest on.
 
 from __future__ import annotations
 
+from solvers.core.errors import UnsupportedModelError
+
 try:
     from pyomo.contrib.solver.common.base import (
         Availability,
@@ -67,3 +69,27 @@ __all__ = [
     "SolverBase",
     "TerminationCondition",
 ]
+
+
+# Pyomo's classes of single components, which had an underscore before their names until 6.7.
+
+
+try:
+    from pyomo.core.base.block import BlockData
+    from pyomo.core.base.constraint import ConstraintData
+    from pyomo.core.base.param import ParamData
+    from pyomo.core.base.var import VarData
+except ImportError:
+    from pyomo.core.base.block import _BlockData as BlockData
+    from pyomo.core.base.constraint import _GeneralConstraintData as ConstraintData
+    from pyomo.core.base.param import _ParamData as ParamData
+    from pyomo.core.base.var import _GeneralVarData as VarData
+
+__all__ = ["BlockData", "ConstraintData", "ParamData", "VarData"]
+
+
+# The exception for Pyomo models with parts that no engine here can treat.
+
+
+class IncompatiblePyomoModelError(UnsupportedModelError, IncompatibleModelError):  # type: ignore[misc]
+    """A model with a nonlinear, logical or otherwise foreign part; caught under both its bases."""

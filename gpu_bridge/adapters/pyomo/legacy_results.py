@@ -19,9 +19,9 @@ from pyomo.opt.results.solution import Solution
 from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 
-from gpu_bridge.adapters.explanation import explanation, why_not_loaded
+from gpu_bridge.adapters.arrays import explanation, why_not_loaded
 from gpu_bridge.adapters.pyomo.interface import NoDualsError, NoReducedCostsError
-from gpu_bridge.adapters.pyomo.results import bound_of, incumbent_of
+from gpu_bridge.adapters.pyomo.solve_model import bound_of, incumbent_of
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
 from solvers.core.errors import OptionError
 

@@ -8,13 +8,13 @@ from typing import Any
 from pyomo.core.expr.visitor import identify_variables
 from pyomo.repn import generate_standard_repn
 
-from gpu_bridge.adapters.pyomo.compiled_row import (
+from gpu_bridge.adapters.pyomo.collect import (
     CompiledRow,
     describe,
     refuse_nonlinear,
     sides_and_body,
 )
-from gpu_bridge.adapters.pyomo.errors import IncompatiblePyomoModelError
+from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError
 from solvers.core.errors import ProblemError
 
 

@@ -11,19 +11,22 @@ from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
+from pyomo.common.config import ADVANCED_OPTION, ConfigValue
 from pyomo.common.timing import HierarchicalTimer
 from pyomo.core.staleflag import StaleFlagManager
 
-from gpu_bridge.adapters.explanation import explanation, why_not_loaded
-from gpu_bridge.adapters.last_answer import merged
-from gpu_bridge.adapters.last_basis import recall_basis, remember_basis
+from gpu_bridge.adapters.arrays import explanation, why_not_loaded
+from gpu_bridge.adapters.last_answer import merged, recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
-from gpu_bridge.adapters.pyomo.convert import ConvertedModel
+from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert_again
 from gpu_bridge.adapters.pyomo.instance import Instance
-from gpu_bridge.adapters.pyomo.interface import NoFeasibleSolutionError, NoOptimalSolutionError
-from gpu_bridge.adapters.pyomo.last_reader import convert_again
-from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader
-from gpu_bridge.adapters.pyomo.point_values import presenter
+from gpu_bridge.adapters.pyomo.interface import (
+    NoFeasibleSolutionError,
+    NoOptimalSolutionError,
+    Results,
+)
+from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader, presenter
+from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, SolutionStatus
 from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
@@ -31,6 +34,81 @@ from gpu_bridge.pipeline.dispatch import solve as dispatch
 from gpu_bridge.report.improvement import Watcher
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import Basis, Start
+
+# An outcome in the words of Pyomo's API version 2.
+
+
+class _Log(ConfigValue):  # type: ignore[misc]
+    """A log that is composed when somebody reads it."""
+
+    _UninitializedClass = None
+
+    def __init__(self, written: Any) -> None:
+        super().__init__(domain=str, visibility=ADVANCED_OPTION)
+        self._data = written
+
+    def value(self, accessValue: bool = True) -> str:
+        """Return its text."""
+        self._data = str(self._data)
+        return super().value(accessValue)  # type: ignore[no-any-return]
+
+
+def make_results(solver: Any, solved: Solved, config: Any) -> Results:
+    """Return results with every field filled."""
+    results = Results()
+    loader = solved.loader
+    outcome = loader.outcome
+    results.solution_loader = loader
+    results.termination_condition = new_condition(outcome.solution_status, outcome.stop_reason)
+    results.solution_status = new_status(outcome.solution_status)
+    results.incumbent_objective = incumbent_of(loader)
+    results.objective_bound = bound_of(loader)
+    results.solver_config = config
+    results.solver_name = solver.name
+    results.solver_version = solver.version()
+    del results["solver_log"]
+    results.declare("solver_log", _Log(outcome.written))
+    results.timing_info.start_timestamp = solved.timestamp
+    results.timing_info.wall_time = solved.seconds
+    results.timing_info.timer = solved.timer
+    _fill_extra_info(results.extra_info, outcome)
+    return results
+
+
+def incumbent_of(loader: GpuHeurSolutionLoader) -> float | None:
+    """Return the objective of the point found, None without a point or an objective."""
+    known = _has_objective(loader) and loader.outcome.solution_status.has_point
+    return loader.outcome.objective if known else None
+
+
+def bound_of(loader: GpuHeurSolutionLoader) -> float | None:
+    """Return the bound on the optimum, None where there is no optimum to bound."""
+    outcome = loader.outcome
+    known = _has_objective(loader) and not math.isnan(outcome.bound) and _has_optimum(outcome)
+    return outcome.bound if known else None
+
+
+def _has_objective(loader: GpuHeurSolutionLoader) -> bool:
+    return loader.converted is not None and loader.converted.objective is not None
+
+
+def _has_optimum(outcome: Outcome) -> bool:
+    """Whether there may be an optimum for the bound to bound."""
+    return outcome.solution_status not in (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+
+
+def _fill_extra_info(extra: Any, outcome: Outcome) -> None:
+    extra.gap = outcome.gap
+    extra.engine = outcome.engine
+    extra.device = outcome.device
+    extra.solve_seconds = outcome.seconds
+    extra.answer = outcome.answer
+    extra.stop_reason = str(outcome.stop_reason)
+    extra.message = outcome.message
+    extra.residuals = outcome.residuals
+    extra.conflict = outcome.conflict
+    extra.relaxation = outcome.relaxation
+    extra.statistics = dict(outcome.statistics)
 
 
 @dataclass(frozen=True, eq=False)

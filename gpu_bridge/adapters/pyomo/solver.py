@@ -61,8 +61,7 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
             There is no point to load, unless ``load_solutions=False``.
         """
         # the engines' side, with NumPy and SciPy, comes in at the first solve
-        from gpu_bridge.adapters.pyomo.results import make_results
-        from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
+        from gpu_bridge.adapters.pyomo.solve_model import finish, make_results, solve_model
 
         named, others = split_keywords({k: v for k, v in kwds.items() if k not in self.config})
         of_config = {name: value for name, value in kwds.items() if name in self.config}

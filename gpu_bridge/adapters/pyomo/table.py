@@ -10,9 +10,8 @@ import numpy as np
 from pyomo.core.staleflag import StaleFlagManager
 
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
-from gpu_bridge.adapters.pyomo.data_classes import ConstraintData, VarData
-from gpu_bridge.adapters.pyomo.table_batch import read_batch
-from gpu_bridge.adapters.pyomo.table_input import ParameterTable, read_table
+from gpu_bridge.adapters.pyomo.interface import ConstraintData, VarData
+from gpu_bridge.adapters.pyomo.table_batch import ParameterTable, read_batch, read_table
 from gpu_bridge.api import solve_many
 from gpu_bridge.batch.outcomes import Outcomes, Singles
 from gpu_bridge.interrupt import solving

@@ -16,8 +16,13 @@ from hypothesis import strategies as st
 from pyomo.common.modeling import unique_component_name
 
 import gpu_bridge  # noqa: F401  registers the solver
-from gpu_bridge.adapters.pyomo.convert import ConvertedModel, ModelReader, convert
-from gpu_bridge.adapters.pyomo.last_reader import MOST_MODELS, convert_again
+from gpu_bridge.adapters.pyomo.convert import (
+    MOST_MODELS,
+    ConvertedModel,
+    ModelReader,
+    convert,
+    convert_again,
+)
 
 ARRAYS = ("cost", "row_lower", "row_upper", "lower", "upper", "integrality")
 COUNT = 4

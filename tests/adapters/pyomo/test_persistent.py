@@ -10,7 +10,7 @@ from pyomo.contrib.solver.common.factory import SolverFactory as NewFactory
 from pyomo.solvers.plugins.solvers.persistent_solver import PersistentSolver
 
 import gpu_bridge  # registers the solver
-import gpu_bridge.adapters.pyomo.row_batches as row_batches
+import gpu_bridge.adapters.pyomo.rows as row_batches
 from gpu_bridge.adapters.pyomo.collect import RowCollector
 from gpu_bridge.adapters.pyomo.convert import convert
 from gpu_bridge.adapters.pyomo.instance import Instance

@@ -89,7 +89,7 @@ def test_a_package_that_fails_at_first_is_waited_for_again(tmp_path: Path) -> No
 def test_registering_twice_changes_nothing() -> None:
     from pyomo.contrib.solver.common.factory import SolverFactory
 
-    from gpu_bridge.adapters.pyomo.register import register
+    from gpu_bridge.adapters.pyomo import register
     from gpu_bridge.adapters.registration import install_hooks
 
     before = SolverFactory._cls["gpuheur"]

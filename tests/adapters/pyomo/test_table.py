@@ -11,8 +11,7 @@ import gpu_bridge
 from gpu_bridge import ProblemError, SolutionStatus, StopReason, solve_table
 from gpu_bridge.adapters.pyomo import table as table_module
 from gpu_bridge.adapters.pyomo.convert import convert
-from gpu_bridge.adapters.pyomo.table_batch import read_batch
-from gpu_bridge.adapters.pyomo.table_input import read_table
+from gpu_bridge.adapters.pyomo.table_batch import read_batch, read_table
 
 
 def transport() -> pyo.ConcreteModel:
