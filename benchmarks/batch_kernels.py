@@ -20,11 +20,11 @@ import scipy.sparse as sp
 from benchmarks.kernels import copy_bandwidth, median_seconds
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
-from solvers.simplex.batch.check import claims_mask, columns_of, is_full
 from solvers.simplex.batch.kernels.check import CHECK, FIGURES, VARYING
 from solvers.simplex.batch.kernels.check import FAMILY as CHECKS
 from solvers.simplex.batch.kernels.narrow import FAMILY as NARROWS
 from solvers.simplex.batch.kernels.narrow import NARROW
+from solvers.simplex.batch.prepare import claims_mask, columns_of, is_full
 
 SHAPES = ((20, 40), (50, 100), (100, 200))
 SPARSE = 0.125

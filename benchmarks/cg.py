@@ -40,7 +40,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.highs import crossover, vertex
+from solvers.highs import crossover, run
 from solvers.highs.channel import Quiet
 from solvers.highs.engine import make_task
 from solvers.highs.model import prepare as prepare_highs
@@ -217,9 +217,9 @@ def _steps(problem: Problem, outcome: Outcome, limit: float) -> tuple[int, int |
     y = prepared.duals_in(outcome.row_dual)
     assert y is not None
     rows = np.flatnonzero(model.row_lower != model.row_upper)
-    wide = vertex.slack_form(model, rows)
+    wide = run.slack_form(model, rows)
     activity = np.clip(model.activity(x), model.row_lower, model.row_upper)
-    point, z = vertex.complementary(wide, np.concatenate([x, activity[rows]]), wide.reduced_cost(y))
+    point, z = run.complementary(wide, np.concatenate([x, activity[rows]]), wide.reduced_cost(y))
     channel = Quiet(_Clock(time.monotonic() + limit))  # type: ignore[arg-type]
     session = Session(wide, {**task.settings, "presolve": "off"}, channel)
     session.crossover(point, z, y)

@@ -40,12 +40,10 @@ from solvers.knapsack.dp.tables.dense import (
     segments,
     unit_profit,
 )
-from solvers.knapsack.dp.tables.plan import Plan, make_plan
-from solvers.knapsack.dp.tables.reduce import find_changes, find_types
+from solvers.knapsack.dp.tables.plan import Plan, find_changes, find_types, make_plan
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.heuristics import first_packing
-from solvers.knapsack.items import IntArray
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import IntArray, normal_form
 from solvers.native.knapsack_dp_tables_dense import mark, treat
 
 Generator = np.random.Generator

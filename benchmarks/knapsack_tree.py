@@ -32,7 +32,7 @@ from solvers.core.concurrency import usable_cores
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.progress import Progress
 from solvers.knapsack.efficiency import Ordered, by_efficiency
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import normal_form
 from solvers.papers.knapsack_branch_and_bound.engine import (
     SWITCH,
     TreeResult,

@@ -14,7 +14,7 @@ which differs from an H200 in memory only. The limit is the rate of a large matr
 same run.
 
 *Batches* of --count matrices (a fiftieth on a CPU): factors and inverses by
-``solvers.papers.dense_lu.lu_many``, beside getrfBatched and getriBatched of cuBLAS, or LAPACK's
+``solvers.papers.dense_lu.lu``, beside getrfBatched and getriBatched of cuBLAS, or LAPACK's
 getrf in a loop and NumPy's inv. Rates count 2/3 n^3 operations for factors and 2 n^3 for inverses,
 and the bytes of reading and writing each matrix once; the limit is what takes longer, operations
 at the rate of the product or bytes at the measured bandwidth of memory.
@@ -35,7 +35,7 @@ import scipy.linalg
 
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, cpu, find_device
-from solvers.papers.dense_lu import lu, lu_many
+from solvers.papers.dense_lu import lu
 from solvers.papers.dense_lu.elimination import Elimination, solve_by_elimination
 from solvers.papers.sparse_formats.machine import measure_machine, seconds_per_call
 
@@ -233,10 +233,10 @@ def measure_batch(device: Device, n: int, count: int, seed: int) -> Row:
     generator = np.random.default_rng(seed)
     few = generator.standard_normal((min(count, 256), n, n))
     matrices = device.to_device(np.resize(few, (count, n, n)))
-    ours = wall(device, lambda: lu_many.factorise_many(matrices, device)) / count
-    inverse = wall(device, lambda: lu_many.inverse_many(matrices, device)) / count
+    ours = wall(device, lambda: lu.factorise_many(matrices, device)) / count
+    inverse = wall(device, lambda: lu.inverse_many(matrices, device)) / count
     library, library_inverse = (seconds / count for seconds in library_batch(device, matrices))
-    found = device.to_host(lu_many.inverse_many(matrices[:256], device).inverses)
+    found = device.to_host(lu.inverse_many(matrices[:256], device).inverses)
     return {
         "n": n,
         "count": count,
@@ -251,7 +251,7 @@ def measure_batch(device: Device, n: int, count: int, seed: int) -> Row:
         "residual": float(
             np.median(np.abs(found @ few[: len(found)] - np.eye(n)).max(axis=(1, 2)))
         ),
-        "in one block": lu_many.in_one_block(device, n),
+        "in one block": lu.in_one_block(device, n),
     }
 
 

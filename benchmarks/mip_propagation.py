@@ -33,7 +33,7 @@ from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, Prop
 from solvers.mip.inference.propagation.kernels.batch import BATCH
 from solvers.mip.inference.propagation.kernels.box import BOX
 from solvers.mip.inference.propagation.kernels.layout import LANES
-from solvers.mip.inference.propagation.tolerances import ROUND_LIMIT
+from solvers.mip.inference.propagation.on_device import ROUND_LIMIT
 from solvers.mip.model import MipModel
 
 ROW_LENGTH = 10

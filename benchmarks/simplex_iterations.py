@@ -31,9 +31,8 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.papers.sparse_formats.machine import measure_machine
 from solvers.simplex.dense_gpu.core import DenseGpuCore
-from solvers.simplex.slack_form import slack_form
 from solvers.simplex.solve import solve
-from solvers.simplex.state import slack_start
+from solvers.simplex.state import slack_form, slack_start
 
 Row = dict[str, Any]
 

@@ -23,7 +23,12 @@ from solvers.papers.simplex_variants.basic_solution import (
     ZERO,
     start_basis,
 )
-from solvers.papers.simplex_variants.device_pivots import GRAPH_ITERATIONS, DevicePivots
+from solvers.papers.simplex_variants.device_pivots import (
+    ALIGNMENT,
+    GRAPH_ITERATIONS,
+    LONG_COLUMN,
+    DevicePivots,
+)
 from solvers.papers.simplex_variants.engine import make_pivots
 from solvers.papers.simplex_variants.kernels.iterate import ITERATE
 from solvers.papers.simplex_variants.kernels.layout import (
@@ -37,7 +42,6 @@ from solvers.papers.simplex_variants.kernels.layout import (
     ZERO_PIVOT,
 )
 from solvers.papers.simplex_variants.standard_form import scaled_form, standard_form
-from solvers.papers.simplex_variants.workspace import ALIGNMENT, LONG_COLUMN
 
 REPEATS = 10
 WARM_UP = 5

@@ -35,9 +35,8 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import EngineError
 from solvers.papers.sparse_formats.choose import Candidate, build, candidates, library_seconds
 from solvers.papers.sparse_formats.convert import from_scipy, transposed
-from solvers.papers.sparse_formats.formats import CSR
+from solvers.papers.sparse_formats.formats import CSR, prepared
 from solvers.papers.sparse_formats.machine import Machine, measure_machine, seconds_per_call
-from solvers.papers.sparse_formats.product import prepared
 from solvers.papers.sparse_formats.statistics import matrix_statistics
 
 DATA = Path("../shared/data")

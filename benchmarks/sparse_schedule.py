@@ -19,10 +19,9 @@ from typing import Any
 from benchmarks.record import Column, print_table, write_record
 from benchmarks.sparse import DATA, matrices, until
 from solvers.core.device import Device, find_device
-from solvers.papers.sparse_formats.formats import CSR
+from solvers.papers.sparse_formats.formats import CSR, prepared
 from solvers.papers.sparse_formats.kernels.csr import LANES
 from solvers.papers.sparse_formats.machine import seconds_per_call
-from solvers.papers.sparse_formats.product import prepared
 from solvers.papers.sparse_formats.schedule import share_rows
 
 WAYS: dict[str, dict[str, int]] = {

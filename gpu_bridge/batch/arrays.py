@@ -76,7 +76,7 @@ class MemberArrays(Mapping[str, FloatArray]):
 
     def of(self, k: int) -> dict[str, FloatArray]:
         """Return what the arrays hold of the k-th member, which is optimal."""
-        from gpu_bridge.batch.check import members_of
+        from gpu_bridge.batch.verify import members_of
 
         self._asked += 1
         if LATER[0] in self._found or self._asked > FEW:
@@ -88,7 +88,7 @@ class MemberArrays(Mapping[str, FloatArray]):
 
     def _compute(self, data: BatchData, wanted: BoolArray, rows: slice) -> dict[str, FloatArray]:
         """Return what is computed later, of the LPs of ``data``, which are those in ``rows``."""
-        from gpu_bridge.batch.check import fill_in
+        from gpu_bridge.batch.verify import fill_in
 
         x, row_dual = (self._found[name][rows] for name in NOW)
         minimised = np.subtract(0.0, row_dual) if self._maximize else row_dual

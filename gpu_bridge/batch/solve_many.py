@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import numpy as np
 
 from gpu_bridge.batch.batch import Batch, as_batch, groups_of_one_structure
-from gpu_bridge.batch.knapsack_arrays import solve_knapsack_batch
-from gpu_bridge.batch.knapsack_models import solve_knapsacks
+from gpu_bridge.batch.knapsack_models import solve_knapsack_batch, solve_knapsacks
 from gpu_bridge.batch.one_by_one import POOL_FROM, labelled, solve_singles
 from gpu_bridge.batch.outcomes import Outcomes, Part, Singles
 from gpu_bridge.interrupt import interruptible

@@ -76,8 +76,7 @@ def _check_plot(arguments: argparse.Namespace) -> None:
 
 
 def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None:
-    from gpu_bridge.report.roofline import roofline_lines, roofline_report
-    from gpu_bridge.report.roofline_text import picture_lines
+    from gpu_bridge.report.roofline import picture_lines, roofline_lines, roofline_report
     from solvers.core.device import find_device
 
     try:
@@ -88,7 +87,7 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
         raise CommandError(ExitCode.USAGE, str(error)) from error
     print("\n".join([*roofline_lines(report), "", *picture_lines(report)]))
     if plot is not None:
-        from gpu_bridge.report.roofline_plot import plot_roofline
+        from gpu_bridge.report.roofline import plot_roofline
 
         try:
             plot_roofline(report, plot)

@@ -39,7 +39,7 @@ def run_warm_up() -> ExitCode:
 
 def run_version() -> ExitCode:
     """Show the versions that matter for a report; return the exit code."""
-    from gpu_bridge.report.versions import version_line
+    from gpu_bridge.report.log_text import version_line
 
     print(version_line())
     return ExitCode.OPTIMAL

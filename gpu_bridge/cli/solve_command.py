@@ -16,9 +16,8 @@ from gpu_bridge.cli.standard_streams import STANDARD_OUTPUT
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.paths import as_path, printable, same_file
-from gpu_bridge.report.footer_text import footer_lines
 from gpu_bridge.report.log_output import DROPPED, dropped_streams
-from gpu_bridge.report.log_text import labelled
+from gpu_bridge.report.log_text import footer_lines, labelled
 from solvers.core.errors import (
     CrossedBoundsError,
     DeviceError,

@@ -22,7 +22,7 @@ from solvers.core.problem import BoolArray, Problem
 from solvers.core.progress import Progress
 
 FREE, LOWER, UPPER, BOTH = 0, 1, 2, 3
-"""Which sides of a row or column a conflict needs; the numbers of ``solvers.highs.conflict``."""
+"""Which sides of a row or column a conflict needs; the numbers of ``solvers.highs.run``."""
 
 SHARE_OF_TRIAL = 0.2
 """A trial of the deletion filter may use this part of the time left."""
@@ -111,9 +111,9 @@ def explain(problem: Problem, time_limit: float) -> Conflict | None:
 
 
 def _linear_conflict(problem: Problem, progress: Progress) -> tuple[_Members | None, bool]:
+    from solvers.highs.child import run_task
     from solvers.highs.engine import make_task
     from solvers.highs.model import prepare
-    from solvers.highs.placement import run_task
     from solvers.highs.task import Work
 
     if progress.should_stop() is not None:

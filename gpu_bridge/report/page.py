@@ -20,7 +20,7 @@ import numpy.typing as npt
 from gpu_bridge.attribution import improvements
 from gpu_bridge.paths import AnyPath
 from gpu_bridge.report import log_text
-from gpu_bridge.report.footer_text import footer_lines
+from gpu_bridge.report.log_text import footer_lines
 from gpu_bridge.report.statistics import model_statistics
 from solvers.core.errors import GpuBridgeError
 from solvers.core.outcome import SolutionStatus, relative_gap

@@ -3,7 +3,7 @@
 Every line goes to all streams as it happens and is kept in :attr:`BridgeProgress.text`. Figures
 that an engine tells are those of the minimised problem; the log shows them in the model's sense.
 
-Rows are throttled (:mod:`gpu_bridge.report.throttle`), so that a long solve stays readable:
+Rows are throttled (:mod:`gpu_bridge.report.progress`), so that a long solve stays readable:
 improvements of the incumbent get a line each unless they come in bursts, bounds and iterations
 one line per interval, and the interval grows with the time spent. What was withheld last is shown
 before the footer.
@@ -11,6 +11,7 @@ before the footer.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
@@ -23,13 +24,73 @@ from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
 from gpu_bridge.report import log_text
 from gpu_bridge.report.log_output import Line, LogOutput, LogText
-from gpu_bridge.report.throttle import ThinnedHistory, Throttle
 from solvers.core.outcome import Event, relative_gap
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 
 if TYPE_CHECKING:
     from gpu_bridge.report.improvement import Watcher
+
+
+# How often the log gets a line, and how many iterations are kept for pictures.
+
+
+BURST_LINES = 10
+"""Improvements shown in full per second; of faster ones only the last is shown."""
+
+MOST_RECORDS = 1024
+"""Iterations kept for plots; beyond it every second one is dropped and the spacing doubled."""
+
+
+def line_interval(seconds: float) -> float:
+    """Return the seconds between two throttled lines at a given time of a solve."""
+    for end, interval in ((10.0, 1.0), (60.0, 2.0), (300.0, 5.0), (3600.0, 10.0)):
+        if seconds < end:
+            return interval
+    return 60.0
+
+
+class Throttle:
+    """Decides at given times of a solve whether a line is due."""
+
+    def __init__(self) -> None:
+        self._next_line = 0.0
+        self._burst_began = -math.inf
+        self._burst_lines = 0
+
+    def is_due(self, seconds: float) -> bool:
+        """Whether a regular line is due; if so, the next one is due an interval later."""
+        if seconds < self._next_line:
+            return False
+        self._next_line = seconds + line_interval(seconds)
+        return True
+
+    def allows_improvement(self, seconds: float) -> bool:
+        """Whether an improvement gets a line of its own, as all do that are not in a burst."""
+        if seconds >= self._burst_began + 1.0:
+            self._burst_began = seconds
+            self._burst_lines = 0
+        self._burst_lines += 1
+        return self._burst_lines <= BURST_LINES
+
+
+class ThinnedHistory:
+    """Records of iterations, evenly spaced in calls and bounded in number."""
+
+    def __init__(self) -> None:
+        self.records: list[IterationRecord] = []
+        self._spacing = 1
+        self._calls = 0
+
+    def note(self, record: IterationRecord) -> None:
+        """Keep the record if it is its turn."""
+        if self._calls % self._spacing == 0:
+            self.records.append(record)
+            if len(self.records) > MOST_RECORDS:
+                self.records = self.records[::2]
+                self._spacing *= 2
+        self._calls += 1
+
 
 FIRST_STANDING = 1.0
 """Seconds from which rows say how racing engines stand; most races are over before."""
@@ -329,10 +390,10 @@ class BridgeProgress(Progress):
 
 
 def _header(problem: Problem, options: Options, device: str | Callable[[], str]) -> str:
+    from gpu_bridge.report.log_text import version_line
     from gpu_bridge.report.statistics import (
         model_statistics,  # the log of a small model is seldom read
     )
-    from gpu_bridge.report.versions import version_line
 
     device = device if isinstance(device, str) else device()
     statistics = model_statistics(problem)
@@ -347,7 +408,7 @@ def _header(problem: Problem, options: Options, device: str | Callable[[], str])
 
 
 def _footer(outcome: Outcome) -> str:
-    from gpu_bridge.report.footer_text import footer_lines
+    from gpu_bridge.report.log_text import footer_lines
 
     return "\n".join(["", *footer_lines(outcome)])
 

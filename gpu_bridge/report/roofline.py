@@ -2,15 +2,22 @@
 
 A solve by a first-order method is little more than products with A and A'. The report holds, for
 every way to store either of them, the bytes that a product moves, the time that these bytes take
-at the device's bandwidth (the roofline model, :mod:`solvers.papers.sparse_formats.roofline`), and
+at the device's bandwidth (the roofline model, :mod:`solvers.papers.sparse_formats.choose`), and
 the time that was measured.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from gpu_bridge.paths import AnyPath
 from gpu_bridge.report.log_text import byte_size, labelled
+from gpu_bridge.report.plot import require_matplotlib, save_figure
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
 from solvers.core.problem import Problem
@@ -121,3 +128,180 @@ def _row(cells: tuple[str, ...]) -> str:
 
 def _microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.4g} us"
+
+
+# The picture of a roofline report in letters, for a terminal: what ``roofline_plot`` draws.
+
+
+COLUMNS, LINES = 60, 16
+"""Letters from left to right and from bottom to top."""
+
+MARGIN = 1.3
+"""Factor by which the picture reaches beyond the points and roofs."""
+
+MEMORY, CACHE = ".", ":"
+LETTERS = {"csr": "c", "coo": "o", "ell": "e", "sell": "s"}
+"""A letter for each format: capital for A, small for its transpose."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A logarithmic scale of so many steps between two positive numbers."""
+
+    low: float
+    high: float
+    steps: int
+
+    @staticmethod
+    def around(values: Sequence[float], steps: int) -> Scale:
+        """Return a scale that all values lie within."""
+        return Scale(min(values) / MARGIN, max(values) * MARGIN, steps)
+
+    def place(self, value: float) -> int:
+        """Return the step of a value, which may lie outside."""
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return round(share * (self.steps - 1))
+
+    def value(self, step: int) -> float:
+        """Return the value of a step."""
+        return self.low * math.pow(self.high / self.low, step / (self.steps - 1))
+
+
+def picture_lines(report: RooflineReport) -> list[str]:
+    """Return the speeds of a report's products below the machine's roofs, as lines of text."""
+    points = [
+        (
+            candidate.traffic.intensity,
+            candidate.traffic.flops / candidate.seconds / 1e9,
+            LETTERS[candidate.format].upper() if matrix.name == "A" else LETTERS[candidate.format],
+        )
+        for matrix in report.matrices
+        for candidate in matrix.candidates
+        if candidate.seconds
+    ]
+    if not points:
+        return []
+    across = Scale.around([intensity for intensity, _, _ in points], COLUMNS)
+    roofs = {
+        CACHE: report.machine.cache_bandwidth / 1e9,
+        MEMORY: report.machine.memory_bandwidth / 1e9,
+    }
+    ends = [across.value(step) * roof for roof in roofs.values() for step in (0, COLUMNS - 1)]
+    up = Scale.around([*ends, *(speed for _, speed, _ in points)], LINES)
+    grid = [[" "] * COLUMNS for _ in range(LINES)]
+    for mark, roof in roofs.items():
+        for step in range(COLUMNS):
+            grid[up.place(across.value(step) * roof)][step] = mark
+    for intensity, speed, letter in points:
+        grid[up.place(speed)][across.place(intensity)] = letter
+    return _framed(grid, across, up)
+
+
+def _framed(grid: list[list[str]], across: Scale, up: Scale) -> list[str]:
+    """Return a grid, whose first row is the lowest, with its axes and the key to its letters."""
+    labelled = {0, LINES // 2, LINES - 1}
+    lines = ["Gflop/s"]
+    for row in reversed(range(LINES)):
+        label = f"{up.value(row):.3g}" if row in labelled else ""
+        lines.append(f"{label:>9} |{''.join(grid[row])}".rstrip())
+    ends = f"{across.low:.3g}", f"{across.high:.3g}"
+    middle = "flop/byte".center(COLUMNS - len(ends[0]) - len(ends[1]))
+    lines += [" " * 10 + "+" + "-" * COLUMNS, " " * 11 + ends[0] + middle + ends[1]]
+    key = ", ".join(f"{letter.upper()} {letter} {name}" for name, letter in LETTERS.items())
+    lines.append(
+        f"{'':11}{MEMORY} roof of memory, {CACHE} of the cache; products with A and A': {key}"
+    )
+    return lines
+
+
+# The picture of a roofline report: achieved speed over intensity, below the machine's roofs.
+
+
+MEMORY_COLOUR = "#39434d"
+CACHE_COLOUR = "#9aa5b1"
+FORMAT_COLOURS = {"csr": "#1f6fb4", "coo": "#d1631b", "ell": "#2f8f5b", "sell": "#8a4fa3"}
+MARKERS = {"A": "o", "A'": "s"}
+
+PLOT_MARGIN = 2.0
+"""Factor by which the picture is wider than the points."""
+
+
+def plot_roofline(report: RooflineReport, path: AnyPath | None = None) -> Any:
+    """Draw the products of a report and return the Matplotlib figure.
+
+    Roofs are the bandwidths times the intensity; each product is a point at its intensity and the
+    speed achieved, compressed forms filled, with a thin line up to what the model predicts.
+
+    Parameters
+    ----------
+    report : RooflineReport
+    path : path, optional
+        Also write the picture to this file; its ending (.png, .pdf, .svg) sets the format.
+
+    Raises
+    ------
+    GpuBridgeError
+        Matplotlib is not installed.
+    FileFormatError
+        The file cannot be written or has an ending that is no picture format.
+    """
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), dpi=150, layout="constrained")
+    axes = figure.add_subplot()
+    intensities = _draw_points(axes, report)
+    _draw_roofs(
+        axes, report, np.array([min(intensities) / PLOT_MARGIN, max(intensities) * PLOT_MARGIN])
+    )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("intensity (flop/byte)")
+    axes.set_ylabel("speed (Gflop/s)")
+    axes.set_title(f"{report.model or 'model without a name'}: products", parse_math=False)
+    axes.grid(alpha=0.3, lw=0.6, which="both")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=True, framealpha=0.85, edgecolor="none", fontsize="small")
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def _draw_points(axes: Any, report: RooflineReport) -> list[float]:
+    """Draw every timed product; return their intensities."""
+    intensities, named = [], set()
+    for matrix in report.matrices:
+        for candidate in matrix.candidates:
+            if not candidate.seconds:
+                continue
+            colour = FORMAT_COLOURS[candidate.format]
+            packed = candidate.values or candidate.columns
+            label = f"{candidate.format}, {matrix.name}"
+            speed = candidate.traffic.flops / candidate.seconds / 1e9
+            best = candidate.traffic.flops / candidate.prediction.seconds / 1e9
+            intensity = candidate.traffic.intensity
+            axes.plot([intensity, intensity], [speed, best], color=colour, lw=0.7, alpha=0.6)
+            axes.plot(
+                intensity,
+                speed,
+                MARKERS[matrix.name],
+                color=colour,
+                mfc=colour if packed else "none",
+                ms=5.0,
+            )
+            if label not in named:
+                marker = MARKERS[matrix.name]
+                axes.plot([], [], marker, color=colour, mfc="none", ms=5.0, label=label)
+            named.add(label)
+            intensities.append(intensity)
+    return intensities
+
+
+def _draw_roofs(axes: Any, report: RooflineReport, span: Any) -> None:
+    machine = report.machine
+    for name, bandwidth, colour in (
+        ("cache", machine.cache_bandwidth, CACHE_COLOUR),
+        ("memory", machine.memory_bandwidth, MEMORY_COLOUR),
+    ):
+        label = f"{name}, {bandwidth / 1e9:.4g} GB/s"
+        axes.plot(span, span * bandwidth / 1e9, color=colour, lw=1.6, label=label, zorder=1)

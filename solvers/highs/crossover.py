@@ -11,9 +11,9 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import child
+from solvers.highs.child import SMALL_STUBBORN, run_task
 from solvers.highs.engine import make_task, to_outcome
 from solvers.highs.model import prepare
-from solvers.highs.placement import SMALL_STUBBORN, run_task
 from solvers.highs.task import Work
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)

@@ -24,9 +24,8 @@ from solvers.highs.channel import Brief, Offers
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
-from solvers.highs.model import Prepared, prepare
+from solvers.highs.model import Prepared, lp_settings, mip_settings, prepare
 from solvers.highs.run import run
-from solvers.highs.settings import lp_settings, mip_settings
 from solvers.highs.task import Model, Reply, Setting, Task
 
 RAY_NONZEROS = 100_000
@@ -99,7 +98,7 @@ def solve(
         return _no_integer(problem, prepared.empty_column)
     if not problem.num_columns:
         return _no_columns(problem, options.tolerance)
-    from solvers.highs.placement import run_task  # what starts child processes
+    from solvers.highs.child import run_task
 
     task = make_task(prepared, options, start)
     return to_outcome(run_task(task, progress, offers, in_child=in_child, retry=retry), prepared)

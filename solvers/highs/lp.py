@@ -15,7 +15,7 @@ import numpy as np
 from solvers.core.errors import EngineError
 from solvers.core.vectors import inner
 from solvers.highs.channel import Channel, Quiet
-from solvers.highs.point import Point, held_point, refined_point, reply_with
+from solvers.highs.point import Point, held_point, refined_point, reply_with, violation
 from solvers.highs.rays import (
     RAY_SLOPE,
     farkas_orientation,
@@ -25,7 +25,6 @@ from solvers.highs.rays import (
     recession_cone,
     without_traces,
 )
-from solvers.highs.residuals import violation
 from solvers.highs.session import Session, Status
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
 

@@ -6,11 +6,171 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from highspy import _core
 
-from solvers.highs.refine import refined
-from solvers.highs.residuals import Measured, Priced, measured, priced
+from solvers.core.vectors import inner
 from solvers.highs.session import Session
-from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Reply
+from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, IndexArray, Model, Reply
+
+# Errors of a point on the model that was handed to HiGHS; NumPy only.
+
+
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Row duals (m,) and what follows from them: reduced costs, the dual objective they prove.
+
+    Parameters
+    ----------
+    reduced_cost : (n,) array
+    wrong : float
+        The largest part of a row dual or reduced cost that no finite side supports.
+    row_wrong : bool
+        Whether a row dual has such a part, so that the duals prove nothing.
+    objective : float
+        Dual objective without these parts and without the model's offset.
+    """
+
+    reduced_cost: FloatArray
+    wrong: float
+    row_wrong: bool
+    objective: float
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """A primal-dual point's row activities (m,), its prices and its largest relative error."""
+
+    activity: FloatArray
+    prices: Priced
+    error: float
+
+
+def priced(model: Model, row_dual: FloatArray) -> Priced:
+    """Return what row duals (m,) say of a model."""
+    z = model.reduced_cost(row_dual)
+    low, high = model.sides
+    multiplier = np.concatenate((row_dual, z))
+    wrong = unsupported(multiplier, low, high)
+    if not wrong.any():
+        return Priced(z, 0.0, False, dual_objective(low, high, multiplier))
+    return Priced(
+        z,
+        float(np.abs(wrong).max()),
+        bool(wrong[: model.num_rows].any()),
+        dual_objective(low, high, multiplier - wrong),
+    )
+
+
+def measured(model: Model, x: FloatArray, row_dual: FloatArray) -> Measured:
+    """Return the errors of a primal-dual point, and what they were computed from.
+
+    Each violation is taken over max(1, |side| or |cost|), the duality gap over
+    1 + |primal| + |dual|.
+    """
+    activity, prices = model.activity(x), priced(model, row_dual)
+    primal, dual = inner(model.cost, x), prices.objective
+    error = max(
+        violation(np.concatenate((activity, x)), *model.sides),
+        prices.wrong / (1.0 + float(np.max(np.abs(model.cost), initial=0.0))),
+        abs(primal - dual) / (1.0 + abs(primal) + abs(dual)),
+    )
+    return Measured(activity, prices, error)
+
+
+def lp_errors(model: Model, x: FloatArray, row_dual: FloatArray) -> float:
+    """Return the largest relative error of a primal-dual point."""
+    return measured(model, x, row_dual).error
+
+
+def violation(values: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the largest violation of a side over max(1, |side|)."""
+    below, above = low - values, values - high
+    if (np.maximum(below, above) <= 0.0).all():  # false for NaN
+        return 0.0
+    below /= np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 1.0))
+    above /= np.maximum(1.0, np.where(np.isfinite(high), np.abs(high), 1.0))
+    return float(np.max(np.maximum(below, above), initial=0.0))
+
+
+def dual_objective(low: FloatArray, high: FloatArray, multiplier: FloatArray) -> float:
+    """Return the sum of each multiplier times the side it leans on; -inf if one has none."""
+    side = np.where(multiplier > 0, low, high)
+    used = multiplier != 0
+    return float(np.sum(multiplier[used] * side[used]))
+
+
+def unsupported(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+    """Return the part of each multiplier that no finite side supports."""
+    wrong: FloatArray = np.where(np.isfinite(low), 0.0, np.maximum(multiplier, 0.0))
+    wrong += np.where(np.isfinite(high), 0.0, np.minimum(multiplier, 0.0))
+    return wrong
+
+
+# Iterative refinement of a basic solution.
+#
+# Simplex updates its values from pivot to pivot and may end with rows that miss their sides by far
+# more than it believes. One solve with the basis matrix for the misses, computed afresh from the
+# original entries, and one with its transpose for the basic columns' reduced costs, bring a basic
+# solution back to machine precision (Wilkinson's refinement; for LP see Gleixner, Steffy and
+# Wolter, "Iterative refinement for linear programming", 2016).
+
+
+STEPS = 2
+OK = _core.HighsStatus.kOk
+BASIC = int(_core.HighsBasisStatus.kBasic)
+UPPER = int(_core.HighsBasisStatus.kUpper)
+
+
+def refined(
+    session: Session, row_status: ByteArray, x: FloatArray, y: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return point and row duals of the session's basis with smaller errors, if it can be done.
+
+    Only for a session that has just run simplex: after an interior-point run, or for a model
+    without coefficients, which HiGHS solves without simplex, its basis solves crash the process.
+    """
+    if not session.model.value.any():
+        return x, y
+    status, order = session.highs.getBasicVariables()
+    if status != OK:
+        return x, y
+    position = np.asarray(order)
+    columns = np.flatnonzero(position >= 0)
+    best, error = (x, y), lp_errors(session.model, x, y)
+    for _ in range(STEPS):
+        step = _step(session, row_status, position, columns, *best)
+        if step is None or (new := lp_errors(session.model, *step)) >= error:
+            break
+        best, error = step, new
+    return best
+
+
+def _step(
+    session: Session,
+    row_status: ByteArray,
+    position: IndexArray,
+    columns: npt.NDArray[np.intp],
+    x: FloatArray,
+    y: FloatArray,
+) -> tuple[FloatArray, FloatArray] | None:
+    model = session.model
+    # a basic row's activity may be anything: its logical takes up the change
+    side = np.where(row_status == UPPER, model.row_upper, model.row_lower)
+    nonbasic = (row_status != BASIC) & np.isfinite(side)
+    miss = np.where(nonbasic, side, 0.0) - np.where(nonbasic, model.activity(x), 0.0)
+    price = np.zeros(model.num_rows)
+    price[columns] = model.reduced_cost(y)[position[columns]]
+    primal_status, dx = session.highs.getBasisSolve(miss)
+    dual_status, dy = session.highs.getBasisTransposeSolve(price)
+    if primal_status != OK or dual_status != OK:
+        return None
+    new_x = x.copy()
+    new_x[position[columns]] += np.asarray(dx)[columns]
+    new_y = y + np.asarray(dy)
+    new_y[row_status == BASIC] = 0.0
+    return new_x, new_y
+
 
 REFINE_ABOVE = 1e-10
 """A basic solution with a larger relative error than this is refined."""

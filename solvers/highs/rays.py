@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvers.core.separation import separation
-from solvers.highs.residuals import unsupported
+from solvers.highs.point import unsupported
 from solvers.highs.session import SMALLEST_KEPT
 from solvers.highs.task import BoolArray, FloatArray, IndexArray, Model
 

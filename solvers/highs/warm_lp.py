@@ -20,9 +20,9 @@ from solvers.core.progress import Progress
 from solvers.highs.channel import Brief, Channel
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.lp import LIMITS, SOLVED
+from solvers.highs.model import lp_settings
 from solvers.highs.rays import without_traces
 from solvers.highs.session import Session, Status, weakly
-from solvers.highs.settings import lp_settings
 from solvers.highs.task import Ending, Finding, FloatArray, Model, Setting
 
 MOST_ITERATIONS = 2**31 - 1
@@ -69,7 +69,7 @@ class WarmLp:
     model : Model
         Integrality is ignored, and so are entries too small for HiGHS to hold.
     settings : mapping, optional
-        HiGHS options besides or instead of those of :func:`solvers.highs.settings.lp_settings`.
+        HiGHS options besides or instead of those of :func:`solvers.highs.model.lp_settings`.
     channel : Channel, optional
         Who is asked and told while it runs; by default nobody.
 

@@ -16,9 +16,7 @@ import time
 
 from solvers.core.errors import GpuBridgeError
 from solvers.highs.channel import Halt
-from solvers.highs.messages import Failure, TruncatedError, receive, send
-from solvers.highs.run import run
-from solvers.highs.shared_memory import (
+from solvers.highs.messages import (
     BOUND,
     DEADLINE,
     INCUMBENT,
@@ -28,8 +26,13 @@ from solvers.highs.shared_memory import (
     REPLYING,
     RUNNING,
     STOP,
+    Failure,
     SharedPage,
+    TruncatedError,
+    receive,
+    send,
 )
+from solvers.highs.run import run
 from solvers.highs.task import Ending, FloatArray, Reply, Task
 
 

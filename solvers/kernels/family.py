@@ -11,20 +11,101 @@ on a GPU, once per (family, number type, index type, GPU).
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from solvers.core.concurrency import usable_cores
 from solvers.core.errors import EngineError
 from solvers.core.process_state import Slot
-from solvers.kernels.prebuilt import file_stem, find_compiled
-from solvers.kernels.sharing import threads_for
+
+# How many threads a loop is worth.
+
+
+PARALLEL_FROM = 10_000_000
+"""Elementary steps from which threads are used without a trial.
+
+On a busy machine each loop's end waits for a thread to get a core, up to a time slice of the
+system: milliseconds, which only loops this long bear (seven times slower was measured for loops
+of 3 million steps). A driver of many shorter loops gives threads a trial instead.
+"""
+
+STEPS_PER_THREAD = 30_000
+"""No more threads than this much work for each."""
+
+
+def threads_for(work: int, threads: int = 0, *, parallel_from: int = PARALLEL_FROM) -> int:
+    """Return how many threads a loop of so many elementary steps is worth.
+
+    ``threads`` is the most that may be used; 0 stands for all cores.
+    """
+    if work < parallel_from:
+        return 1
+    cores = usable_cores()
+    return max(1, min(threads or cores, cores, work // STEPS_PER_THREAD))
+
+
+# Where device code compiled ahead of time lies, and how its files are called.
+#
+# File names hold a digest of source and options, so that code of another version is never loaded.
+
+
+GENERATIONS = (80, 86, 89, 90, 100, 120)
+"""Compute capabilities, times ten, of the GPUs that a wheel has machine code for."""
+
+VIRTUAL = 80
+"""Generation whose portable code the driver can translate for every GPU from there on."""
+
+FOLDER = "compiled"
+"""Where in this package the files are."""
+
+
+def find_compiled(stem: str, generation: int) -> Path | None:
+    """Return the file with a family's code for a GPU, or None where there is none.
+
+    Machine code runs on its own generation and on later ones of the same major number (CUDA C++
+    Programming Guide, "Binary Compatibility").
+    """
+    folder = _folder()
+    if folder is None:
+        return None
+    alike = [one for one in GENERATIONS if one // 10 == generation // 10 and one <= generation]
+    wanted = [machine_code(stem, one) for one in sorted(alike, reverse=True)]
+    if generation >= VIRTUAL:
+        wanted.append(portable_code(stem))
+    return next((folder / one for one in wanted if (folder / one).is_file()), None)
+
+
+def file_stem(package: str, stem: str, source: str, options: tuple[str, ...]) -> str:
+    """Return what the files of a family with these options are called, without their endings."""
+    text = "\0".join((source, *options))
+    return f"{package}.{stem}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def machine_code(stem: str, generation: int) -> str:
+    """Return the name of a file with machine code."""
+    return f"{stem}.sm_{generation}.cubin"
+
+
+def portable_code(stem: str) -> str:
+    """Return the name of a file with code for the driver's compiler."""
+    return f"{stem}.compute_{VIRTUAL}.ptx"
+
+
+@lru_cache(maxsize=1)
+def _folder() -> Path | None:
+    """Return where the wheel's files are, or None in a source tree."""
+    found = Path(str(resources.files("solvers.kernels"))) / FOLDER
+    return found if found.is_dir() else None
+
 
 ARRAYS = ("real[]", "index[]", "packed[]")
 SCALARS = ("real", "index", "int")

@@ -129,3 +129,126 @@ class Packing:
 def _exact_dot(values: IntArray, x: IntArray) -> int:
     """Return values'x; numpy's own product wraps round silently, the check of sums forbids that."""
     return int((values * x).sum())
+
+
+# The same problem with fewer, smaller and simpler items.
+#
+# Every step keeps the optimum (Kellerer, Pferschy, Pisinger: "Knapsack Problems", 2004, sections
+# 2.1 and 6.1; the divisors of profits are what makes bounds on profit-ceiling instances tight):
+#
+# * negative weights become positive by packing all copies first and taking them out again;
+# * items without profit stay outside, weightless ones inside, what is too heavy stays outside;
+# * equal items are put together, and copies that could never fit are left out;
+# * weights are divided by their greatest common divisor, with the capacity rounded down, and so are
+#   profits, so that every bound rounds down farther.
+
+
+FIRST_VALUES = 64
+"""Numbers whose greatest common divisor is mostly that of all: one."""
+
+
+@dataclass(frozen=True, eq=False)
+class NormalForm:
+    """A reduced problem and the way back.
+
+    Parameters
+    ----------
+    knapsack : Knapsack
+        Positive profits and weights, every item fits, no two are equal.
+    given : Knapsack
+        The problem as it was.
+    fixed : (n,) int64 array
+        What is packed of each given item before anything else.
+    sign : (n,) int64 array
+        -1 where the reduced problem's copies are taken out of ``fixed``, else 1.
+    order, first : int64 arrays
+        ``order[first[t]:first[t + 1]]`` are the given items that became item t of ``knapsack``.
+    profit_unit, base : int
+        profit of a packing = profit_unit * profit here + base.
+    """
+
+    knapsack: Knapsack
+    given: Knapsack
+    fixed: IntArray
+    sign: IntArray
+    order: IntArray
+    first: IntArray
+    profit_unit: int
+    base: int
+
+    @property
+    def is_feasible(self) -> bool:
+        """Whether anything can be packed at all."""
+        return self.knapsack.capacity >= 0
+
+    def profit_back(self, profit: int) -> int:
+        """Return a profit or an upper bound in the terms of the given problem."""
+        return self.profit_unit * profit + self.base
+
+    def packing_back(self, x: IntArray) -> IntArray:
+        """Return the (n,) copies of given items for a packing of the reduced problem."""
+        packed = self.fixed.copy()
+        copies = self.given.copies[self.order]
+        size = np.diff(self.first)
+        if size.size == self.order.size:  # no two are equal
+            packed[self.order] += self.sign[self.order] * x
+            return packed
+        before = np.cumsum(copies) - copies
+        before -= np.repeat(before[self.first[:-1]] if size.size else before, size)
+        taken = np.clip(np.repeat(x, size) - before, 0, copies)
+        packed[self.order] += self.sign[self.order] * taken
+        return packed
+
+
+def normal_form(given: Knapsack) -> NormalForm:
+    """Reduce a problem; a negative capacity of the result says that nothing is feasible."""
+    profit, weight = given.profit.copy(), given.weight.copy()
+    # an item that frees capacity is packed first; what is then decided is to leave it out
+    turned = (weight < 0) | ((weight == 0) & (profit > 0))
+    sign = np.where(turned, -1, 1).astype(np.int64)
+    fixed = np.where(turned, given.copies, 0)
+    capacity = given.capacity - int((weight * fixed).sum())
+    base = int((profit * fixed).sum())
+    profit *= sign
+    weight *= sign
+    kept = np.flatnonzero((profit > 0) & (weight <= capacity) & (given.copies > 0))
+    order, first = _equal_items(profit, weight, kept)
+    head = order[first[:-1]]
+    copies = given.copies[order]
+    if head.size < order.size:
+        copies = np.add.reduceat(copies, first[:-1])
+    heads_profit, profit_unit = _divided(profit[head])
+    heads_weight, weight_unit = _divided(weight[head])
+    room = capacity // weight_unit
+    reduced = Knapsack(
+        heads_profit,
+        heads_weight,
+        np.minimum(copies, room // np.maximum(heads_weight, 1)),
+        room,
+    )
+    return NormalForm(reduced, given, fixed, sign, order, first, profit_unit, base)
+
+
+def _divided(values: IntArray) -> tuple[IntArray, int]:
+    """Return positive numbers divided by their greatest common divisor, and that."""
+    unit = max(int(np.gcd.reduce(values[:FIRST_VALUES])), 1)
+    if unit > 1:
+        unit = int(np.gcd.reduce(values))
+    return (values // unit if unit > 1 else values), unit
+
+
+def _equal_items(profit: IntArray, weight: IntArray, kept: IntArray) -> tuple[IntArray, IntArray]:
+    """Return kept items sorted into runs of equal ones, and where each run begins (and the end)."""
+    if not kept.size:
+        return kept, np.zeros(1, dtype=np.int64)
+    profit, weight = profit[kept], weight[kept]
+    span = int(weight.max()) + 1
+    if int(profit.max()) < LARGEST // span:  # one key of both sorts several times as fast
+        order = np.argsort(profit * span + weight)
+    else:
+        order = np.lexsort((weight, profit))
+    profit, weight = profit[order], weight[order]
+    new = np.ones(order.size + 1, dtype=bool)
+    np.not_equal(profit[1:], profit[:-1], out=new[1:-1])
+    new[1:-1] |= weight[1:] != weight[:-1]
+    return kept[order], np.flatnonzero(new)

@@ -15,12 +15,11 @@ import numpy.typing as npt
 
 from solvers.knapsack.dp.clusters import climb_clusters
 from solvers.knapsack.dp.core import CoreSearch, Watch
-from solvers.knapsack.dp.gpu_lists.handover import Handover
+from solvers.knapsack.dp.gpu_lists.list_search import Handover
 from solvers.knapsack.dp.heavy_first import search_heavy_first
 from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.heuristics import fill, two_exchanges
-from solvers.knapsack.intercepts import Lines, find_lines
+from solvers.knapsack.heuristics import Lines, fill, find_lines, two_exchanges
 from solvers.knapsack.relaxations import (
     PIVOTS,
     SET_UP_PER_ITEM,

@@ -9,10 +9,8 @@ from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.portfolio.participant import line_up
-from solvers.mip.portfolio.scheduler import Activity, Scheduler
+from solvers.mip.portfolio.scheduler import Activity, Scheduler, Throttling, run_in_turn, run_worker
 from solvers.mip.portfolio.table import TABLE, Place
-from solvers.mip.portfolio.throttling import Throttling
-from solvers.mip.portfolio.worker import run_in_turn, run_worker
 
 FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 """Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the

@@ -160,3 +160,29 @@ def is_feasible(model: MipModel, x: FloatArray, tolerance: float = FEASIBILITY_T
     if beyond > tolerance or fractional > INTEGRALITY_TOLERANCE:
         return False
     return largest_row_violation(model, x) <= tolerance
+
+
+# The linear relaxation's solution, as the heuristics that lean on it see it.
+
+
+@dataclass(frozen=True, eq=False)
+class Relaxation:
+    """A point of the linear relaxation, whoever computed it; in the minimised sense.
+
+    Parameters
+    ----------
+    x : (n,) float64
+        The point. Integer columns are anywhere within their bounds.
+    reduced_cost : (n,) float64
+        ``c - A'y``; zeros where no duals are known.
+    objective : float
+        c'x + offset.
+    is_exact : bool
+        Whether the point is optimal to the usual tolerances, so that ``objective`` says what a
+        feasible point cannot beat. A first-order method stopped early gives an inexact one.
+    """
+
+    x: FloatArray
+    reduced_cost: FloatArray
+    objective: float
+    is_exact: bool

@@ -20,9 +20,9 @@ from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.reduced import Reduced
+from solvers.mip.reducer import Reduced
 from solvers.mip.solutions.acceptance import Acceptance
-from solvers.mip.solutions.infeasible_points import InfeasiblePoints
+from solvers.mip.solutions.pool import InfeasiblePoints
 from solvers.mip.solutions.start import bring_in
 
 if TYPE_CHECKING:

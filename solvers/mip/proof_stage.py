@@ -8,7 +8,7 @@ from collections.abc import Callable
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray
-from solvers.highs.placement import SMALL_MIP
+from solvers.highs.child import SMALL_MIP
 from solvers.mip.answer import TROUBLE
 from solvers.mip.bound import Prover
 from solvers.mip.context import SolveContext

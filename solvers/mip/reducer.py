@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +11,50 @@ import numpy as np
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.reduced import Reduced, unreduced
 
 if TYPE_CHECKING:
     from solvers.presolve import Reduction
     from solvers.presolve.background import BackgroundPresolve
+
+
+# A reduced problem and the ways between it and the problem as it was given.
+
+
+Map = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """What is left of a problem to search.
+
+    Parameters
+    ----------
+    problem : Problem
+    to_original : callable
+        Maps a point of it to one of the original problem.
+    to_reduced : callable, optional
+        Maps a point of the original to one of it that may or may not be feasible.
+    settled : Outcome, optional
+        The answer to the original problem, where reducing found it.
+    further : callable, optional
+        Reduces the original problem anew and in more time, where time has ended this reduction.
+    """
+
+    problem: Problem
+    to_original: Map
+    to_reduced: Map | None = None
+    settled: Outcome | None = None
+    further: Callable[[Progress], Reduced] | None = None
+
+
+def unreduced(problem: Problem) -> Reduced:
+    """Return a problem as its own reduction."""
+
+    def itself(x: FloatArray) -> FloatArray:
+        return x
+
+    return Reduced(problem, itself, itself)
+
 
 PRESOLVE_SHARE, PRESOLVE_AT_MOST = 0.1, 3.0
 """Part of the time left, and seconds, that heuristics wait for presolve before they begin on the

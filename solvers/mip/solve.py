@@ -16,25 +16,75 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from solvers.core.concurrency import LOOK_AGAIN
+import numpy as np
+
+from solvers.core.concurrency import LOOK_AGAIN, run_beside
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.context import SolveContext
-from solvers.mip.deadline import wait_for
 from solvers.mip.heuristics.trivial import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducing
 from solvers.mip.proof_stage import Proving
-from solvers.mip.reduced import unreduced
-from solvers.mip.reducer import Reducer, SolveExactly
+from solvers.mip.reducer import Reducer, SolveExactly, unreduced
 from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
     from solvers.mip.portfolio.heuristic_context import HeuristicContext
+
+
+# Keeping the limit of a mixed-integer solve: whoever is deaf has a moment.
+
+
+PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.5, 3.0
+"""How long a solve may go on after the limit or an interruption to come to its end: this part of
+the time used, within bounds in seconds."""
+
+
+def wait_for(
+    work: Callable[[], Outcome],
+    progress: Progress,
+    otherwise: Callable[[], Outcome],
+    is_settled: Callable[[], bool],
+) -> Outcome:
+    """Run work in a thread and return what it returns; soon after the end, what is known without.
+
+    Parameters
+    ----------
+    work : callable
+        Ends by itself when ``progress`` says so, unless it is at something that cannot.
+    progress : Progress
+    otherwise : callable
+        Returns the answer when nobody waits for the work any longer.
+    is_settled : callable
+        Whether that answer leaves nothing to wish for, so that the end has come before the limit.
+
+    Raises
+    ------
+    Exception
+        What the work raised.
+    """
+    found = run_beside(
+        work,
+        progress,
+        "schedule",
+        patience=lambda: _patience(progress),
+        is_over=lambda: progress.should_stop() is not None or is_settled(),
+    )
+    if found is not None:
+        return found[0]
+    if progress.should_stop() is not None:
+        progress.log("The time was up while heuristics were busy.")
+    return otherwise()
+
+
+def _patience(progress: Progress) -> float:
+    return float(np.clip(PATIENCE_SHARE * progress.seconds, PATIENCE_LOW, PATIENCE_HIGH))
 
 
 def solve(

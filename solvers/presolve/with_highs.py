@@ -29,10 +29,9 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
-from solvers.highs.model import Prepared, prepare
+from solvers.highs.model import Prepared, lp_settings, prepare
 from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, highs_basis
-from solvers.highs.settings import lp_settings
 from solvers.presolve.reduction import Forward, Reduction, unchanged
 
 Status = _core.HighsPresolveStatus

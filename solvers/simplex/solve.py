@@ -15,14 +15,13 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.simplex.answer import to_outcome
-from solvers.simplex.phases import optimise, restore
-from solvers.simplex.run import UNLIMITED, Run
-from solvers.simplex.slack_form import slack_form
+from solvers.simplex.phases import UNLIMITED, Run, optimise, restore
 from solvers.simplex.state import (
     PIVOT_TOLERANCE,
     SimplexState,
     SolveStatus,
     infeasibility,
+    slack_form,
     start_state,
     state_of,
 )

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge.batch.check import find_figures
 from gpu_bridge.batch.simplex import simplex_data
+from gpu_bridge.batch.verify import find_figures
 from gpu_bridge.options import make_options
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
@@ -83,7 +83,7 @@ def test_data_that_comes_in_several_slices(monkeypatch, together):
     monkeypatch.setattr("solvers.simplex.batch.transfer.TOGETHER_BYTES", together)
     run = importlib.import_module("solvers.simplex.batch.run")
     monkeypatch.setattr(run, "SLICE_BYTES", 2**20)
-    monkeypatch.setattr("solvers.kernels.upload.DIRECT_BYTES", 0)
+    monkeypatch.setattr("solvers.simplex.batch.transfer.DIRECT_BYTES", 0)
     batch = boxed_family(7, 500, 20, 40, ["cost", "coefficients", "row_upper"])
     found = gpu_bridge.solve_many(batch, method="simplex", device="cuda")
     expected = gpu_bridge.solve_many(batch, method="simplex", device="cpu")

@@ -10,9 +10,14 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.batch import arrays
-from gpu_bridge.batch.check import find_figures, members_of
 from gpu_bridge.batch.simplex import simplex_data
-from gpu_bridge.batch.verify import LOOKED_AT_AGAIN, are_optimal, check_claims
+from gpu_bridge.batch.verify import (
+    LOOKED_AT_AGAIN,
+    are_optimal,
+    check_claims,
+    find_figures,
+    members_of,
+)
 from gpu_bridge.options import make_options
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.progress import Progress

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_bridge.report.versions import versions
+from gpu_bridge.report.log_text import versions
 from solvers.core.problem import Problem
 from tests.campaign.claims import Claim
 from tests.campaign.generators import make_model

@@ -16,7 +16,7 @@ from typing import Any
 
 from solvers.core.errors import GpuBridgeError
 from solvers.core.problem import Problem
-from solvers.highs import placement
+from solvers.highs import child
 from tests.campaign.doors import DOORS
 from tests.highs.models import covering, packing
 
@@ -35,7 +35,7 @@ def main() -> None:
     door, options = DOORS[words["door"]], words["options"]
     problem = MODELS[words["model"]](words["seed"])
     for name in ("SMALL_LP", "SMALL_MIP", "SMALL_STUBBORN"):
-        setattr(placement, name, -1)  # everything goes to children
+        setattr(child, name, -1)  # everything goes to children
     small = {"method": "highs", "device": "cpu"}
     door(covering(6, 5), small, folder)  # what is imported first is not what is looked at
 

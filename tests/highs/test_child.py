@@ -21,16 +21,16 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress
-from solvers.highs import (
-    child,
-    in_process,
-    placement,
-    process_pool,
-    shared_memory,
-    solve,
+from solvers.highs import child, in_process, messages, process_pool, solve
+from solvers.highs.messages import (
+    INCUMBENT,
+    OFFER,
+    Failure,
+    SharedPage,
+    TruncatedError,
+    receive,
+    send,
 )
-from solvers.highs.messages import Failure, TruncatedError, receive, send
-from solvers.highs.shared_memory import INCUMBENT, OFFER, SharedPage
 from solvers.highs.task import Finding, Model, Reply, Task
 from tests.highs.models import covering, market_split
 from tests.locations import ROOT
@@ -242,7 +242,7 @@ def test_large_models_go_to_a_child_and_small_ones_do_not():
     small = covering(20, 10)
     large = covering(30_000, 20_000)
     for problem, expected in ((small, True), (large, False)):
-        assert placement.is_small(_task(problem)) is expected
+        assert child.is_small(_task(problem)) is expected
 
 
 def _task(problem) -> Task:
@@ -352,7 +352,7 @@ def test_a_solve_here_that_does_not_stop_is_left_with_what_it_told(in_child, mon
 
     monkeypatch.setattr(sys, "executable", "/does/not/exist")
     monkeypatch.setattr(in_process, "run", deaf)
-    monkeypatch.setattr(placement, "PATIENCE", 0.0)
+    monkeypatch.setattr(child, "PATIENCE", 0.0)
     outcome = solve(covering(20, 10, integer=True), EngineOptions(), Progress(0.2))
     gate.set()
     assert outcome.stop_reason is StopReason.TIME_LIMIT
@@ -390,7 +390,7 @@ def test_the_space_of_a_page_is_there_before_it_is_written_to(tmp_path):
         with path.open("x+b") as file, pytest.MonkeyPatch.context() as patch:
             if place_of is None:
                 patch.delattr(os, "posix_fallocate", raising=False)
-            shared_memory.reserve(file.fileno(), 3 * 2**20 + 8)
+            messages.reserve(file.fileno(), 3 * 2**20 + 8)
             assert path.stat().st_size == 3 * 2**20 + 8
             assert path.stat().st_blocks * 512 >= 3 * 2**20 + 8
 

@@ -16,7 +16,7 @@ from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.crossover import to_vertex
 from solvers.highs.model import prepare
-from solvers.highs.vertex import complementary, slack_form
+from solvers.highs.run import complementary, slack_form
 from tests.highs.kkt import assert_basis, assert_optimal_lp
 from tests.highs.models import covering, market_split, packing, transport
 from tests.properties.strategies import problems

@@ -13,8 +13,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.highs.model import prepare
 from solvers.highs.rational import Proof, prove
-from solvers.highs.rational.basis import solve_square
-from solvers.highs.rational.model import RationalModel
+from solvers.highs.rational.model import RationalModel, solve_square
 from tests.highs.models import market_split
 from tests.properties.exact import TooLongError, Truth, solve_exactly, violation
 

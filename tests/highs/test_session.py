@@ -12,9 +12,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs.in_process import ProgressChannel, in_thread
-from solvers.highs.model import prepare
+from solvers.highs.model import lp_settings, mip_settings, prepare
 from solvers.highs.session import Session
-from solvers.highs.settings import lp_settings, mip_settings
 from tests.highs.models import covering
 from tests.soon import soon
 

@@ -11,7 +11,7 @@ from solvers.core.concurrency import left_behind
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress
-from solvers.highs import callbacks, child, in_process, solve
+from solvers.highs import child, in_process, session, solve
 from tests.highs.models import covering, packing
 from tests.soon import LONG, soon
 
@@ -48,7 +48,7 @@ def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
 def test_a_small_simplex_apart_runs_here_and_does_not_ask(in_thread, monkeypatch):
     monkeypatch.setattr(child, "BOOTSTRAP", "raise SystemExit('must not run')")
     asked = []
-    monkeypatch.setattr(callbacks._LpReports, "__call__", lambda self, *_: asked.append(self))
+    monkeypatch.setattr(session._LpReports, "__call__", lambda self, *_: asked.append(self))
     simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
     solve(covering(20, 10), simplex, Progress())
     assert asked

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import solvers
-from solvers.kernels import ahead, nvrtc
+from solvers.kernels import ahead
 from solvers.kernels.family import Family, Types, compile_options, load_source
 from tests.kernels.test_declarations import family_of
 
@@ -23,7 +23,7 @@ PACKED = ("float32", "uint8", "uint16", "int32")
 GPU_CODE = ROOT.parent / "build" / "gpu-code"
 """Where ``make wheel`` looks for code that is compiled already."""
 
-LIBRARY = nvrtc.load()
+LIBRARY = ahead.load()
 needs_nvrtc = pytest.mark.skipif(LIBRARY is None, reason="NVRTC is not installed")
 
 
@@ -84,7 +84,7 @@ def all_types(family: Family) -> Iterator[Types]:
 
 
 def check(path: Path, options: tuple[str, ...], target: str) -> None:
-    compiled = nvrtc.compile_source(
+    compiled = ahead.compile_source(
         LIBRARY, read(path), path.name, (*options, f"--gpu-architecture={target}")
     )
     assert compiled.code, compiled.log
@@ -94,7 +94,7 @@ def check(path: Path, options: tuple[str, ...], target: str) -> None:
 @needs_nvrtc
 def test_compiler_messages_point_at_the_file_on_disk():
     source = read(SOURCES[0]) + '\nextern "C" __global__ void broken() { undeclared = 1; }\n'
-    compiled = nvrtc.compile_source(
+    compiled = ahead.compile_source(
         LIBRARY,
         source,
         "joined.cu",

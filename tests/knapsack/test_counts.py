@@ -9,12 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from solvers.knapsack.counts import Differences
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import LARGEST, Knapsack
-from solvers.knapsack.relaxations import PIVOTS, CountBounds, Solved
+from solvers.knapsack.relaxations import PIVOTS, CountBounds, Differences, Solved
 from tests.knapsack.brute import instance
 
 SUBSETS = {n: np.array(list(product((0, 1), repeat=n)), dtype=np.int64) for n in range(9)}

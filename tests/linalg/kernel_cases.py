@@ -22,7 +22,7 @@ from solvers.linalg.kernels.layout import (
     TARGET,
 )
 from solvers.linalg.kernels.setup import SETUP
-from solvers.linalg.rows import rows_on
+from solvers.linalg.operator import rows_on
 
 POISON = -7.25
 

@@ -15,7 +15,7 @@ from solvers.mip.portfolio.heuristic import Declined, Heuristic
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.portfolio.participant import Participant
 from solvers.mip.portfolio.table import TABLE
-from solvers.mip.reduced import unreduced
+from solvers.mip.reducer import unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 
 

@@ -16,7 +16,7 @@ from solvers.mip.answer import infeasible
 from solvers.mip.heuristics.before_presolve import hand_on
 from solvers.mip.model import MipModel
 from solvers.mip.presolve_stage import is_much_smaller
-from solvers.mip.reduced import Reduced, unreduced
+from solvers.mip.reducer import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solve import search

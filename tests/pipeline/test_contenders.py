@@ -26,7 +26,7 @@ from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs import child, placement
+from solvers.highs import child
 from tests.locations import DATA
 from tests.pipeline.test_dispatch import check
 from tests.problems import LINEAR, Case
@@ -257,7 +257,7 @@ def test_when_all_engines_break_the_reference_engine_is_asked_again(
 @pytest.mark.usefixtures("everything_races")
 def test_a_crash_in_a_race_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
-        monkeypatch.setattr(placement, name, -1)
+        monkeypatch.setattr(child, name, -1)
     crash = "os.kill(os.getpid(), 11) if task.settings['solver'] == 'ipm' else run(task, channel)"
     monkeypatch.setattr(child, "BOOTSTRAP", child_that(crash))
     contender = make_contenders((IPM,), "cpu", gpu_bridge.read(ADLITTLE), make_options(), None)[0]
@@ -316,7 +316,7 @@ def child_that(does: str) -> str:
 @pytest.mark.usefixtures("everything_races")
 def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
-        monkeypatch.setattr(placement, name, -1)
+        monkeypatch.setattr(child, name, -1)
     hang = "time.sleep(600) if task.settings['solver'] == 'ipm' else run(task, channel)"
     monkeypatch.setattr(child, "BOOTSTRAP", child_that(hang))
     monkeypatch.setattr(module, "PDLP_NONZEROS", 10**9)
@@ -331,7 +331,7 @@ def test_nothing_is_left_of_the_losers(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("everything_races")
 def test_nothing_is_left_after_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("SMALL_LP", "SMALL_STUBBORN"):
-        monkeypatch.setattr(placement, name, -1)
+        monkeypatch.setattr(child, name, -1)
     monkeypatch.setattr(child, "BOOTSTRAP", child_that("time.sleep(600)"))
     monkeypatch.setattr(module, "PDLP_NONZEROS", 10**9)
     before = children(), lane_threads()

@@ -18,8 +18,8 @@ from pyomo.contrib.solver.common.factory import SolverFactory
 
 import gpu_bridge as gb
 from gpu_bridge.report.log_output import dropped_streams
+from gpu_bridge.report.log_streams import SafeStream, safe
 from gpu_bridge.report.progress import BridgeProgress
-from gpu_bridge.report.safe_stream import SafeStream, safe
 from tests.adapters.pulp.models import small
 from tests.adapters.pyomo.models import production
 from tests.report.log_models import small_mip

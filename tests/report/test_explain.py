@@ -12,7 +12,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs import conflict as highs_conflict
+from solvers.highs import run as highs_conflict
 from solvers.highs import solve
 from tests.highs.models import covering
 from tests.properties.strategies import problems

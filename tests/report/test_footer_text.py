@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from gpu_bridge.outcome import Outcome, PoolSolution
-from gpu_bridge.report.footer_text import attribution_lines, footer_lines
+from gpu_bridge.report.log_text import attribution_lines, footer_lines
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.outcome import Event, Residuals, SolutionStatus, StopReason
 from tests.report.log_models import rows, small_mip

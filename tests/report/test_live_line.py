@@ -11,8 +11,8 @@ from contextlib import suppress
 import pytest
 
 from gpu_bridge.options import make_options
+from gpu_bridge.report.log_streams import SafeStream
 from gpu_bridge.report.progress import BridgeProgress
-from gpu_bridge.report.safe_stream import SafeStream
 from tests.report.log_models import BrokenStream, small_mip
 
 

@@ -10,9 +10,8 @@ import pytest
 
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.report.progress import BridgeProgress
-from gpu_bridge.report.throttle import BURST_LINES, MOST_RECORDS, line_interval
-from gpu_bridge.report.versions import version_line
+from gpu_bridge.report.log_text import version_line
+from gpu_bridge.report.progress import BURST_LINES, MOST_RECORDS, BridgeProgress, line_interval
 from solvers.core.outcome import Event, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from tests.report.log_models import BrokenStream, rows, small_mip

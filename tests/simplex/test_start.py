@@ -8,7 +8,6 @@ import pytest
 from solvers.core.outcome import Basis, BasisStatus, Start
 from solvers.core.problem import Problem
 from solvers.simplex.phases import BASE, perturbed_costs
-from solvers.simplex.slack_form import slack_form
 from solvers.simplex.state import (
     BASIC,
     LOWER,
@@ -17,6 +16,7 @@ from solvers.simplex.state import (
     fitted_status,
     flip_boxed,
     infeasibility,
+    slack_form,
     slack_start,
     start_state,
 )

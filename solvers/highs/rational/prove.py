@@ -22,8 +22,7 @@ from solvers.core.progress import Progress
 from solvers.highs.channel import Channel
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
-from solvers.highs.rational.model import Limit, Limits, RationalModel
-from solvers.highs.rational.relaxation import Guess, Relaxation
+from solvers.highs.rational.model import Guess, Limit, Limits, RationalModel, Relaxation
 
 PATIENCE = 0.2
 """Seconds to wait for a linear program after the time is up."""

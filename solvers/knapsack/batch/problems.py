@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
-from solvers.kernels.sharing import threads_for
+from solvers.kernels.family import threads_for
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack
 from solvers.native.knapsack_batch_check import shorten
 

@@ -17,8 +17,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.dp.gpu_lists.handover import Handover
-from solvers.knapsack.dp.gpu_lists.list_search import Given
+from solvers.knapsack.dp.gpu_lists.list_search import Given, Handover
 from solvers.knapsack.dp.states import (
     ANCESTOR,
     CHECKPOINT,

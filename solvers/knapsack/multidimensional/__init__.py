@@ -22,8 +22,7 @@ from solvers.knapsack.multidimensional.items import (
 from solvers.knapsack.multidimensional.recognise import recognise_multidimensional
 
 if TYPE_CHECKING:
-    from solvers.knapsack.multidimensional.engine import solve
-    from solvers.knapsack.multidimensional.tree_search import solve_multidimensional
+    from solvers.knapsack.multidimensional.engine import solve, solve_multidimensional
 
 __all__ = [
     "MultidimensionalKnapsack",
@@ -35,7 +34,7 @@ __all__ = [
 
 _ENGINE = {
     "solve": "solvers.knapsack.multidimensional.engine",
-    "solve_multidimensional": "solvers.knapsack.multidimensional.tree_search",
+    "solve_multidimensional": "solvers.knapsack.multidimensional.engine",
 }
 """Names that load the engine; whoever only recognises a model needs none of it."""
 

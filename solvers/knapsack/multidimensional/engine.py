@@ -1,18 +1,156 @@
-"""The entry point: a model that is a multidimensional knapsack problem, solved exactly."""
+"""From a multidimensional knapsack problem to a proven packing.
+
+1. Leave out what is decided beforehand; a single row left is a problem for the engine of those.
+2. Pack greedily at the prices of the relaxation, and improve by exchanges and tabu searches.
+3. Open a sub-problem for each number of items that may be better.
+4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
+   relaxation has them, for packings.
+5. Search the sub-problems to the end, several trees at a time; where trees run out, the highest
+   open branch of another becomes one. Tabu searches and replicas go on beside them.
+
+The trees of a round share nothing, and what they found is compared in their order, so that the
+answer does not depend on the number of threads.
+"""
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 
-from solvers.core.device import Device, find_device
+from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.answers import answer, infeasible, teller
+from solvers.knapsack.engine import answer, infeasible, teller
+from solvers.knapsack.exact_search import solve_knapsack
+from solvers.knapsack.items import Knapsack
+from solvers.knapsack.multidimensional.items import (
+    BoolArray,
+    MultidimensionalKnapsack,
+    MultidimensionalPacking,
+    Reduced,
+    RelaxedKnapsack,
+    reduce_problem,
+)
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange, greedy
 from solvers.knapsack.multidimensional.recognise import recognise_multidimensional
-from solvers.knapsack.multidimensional.tree_search import solve_multidimensional
+from solvers.knapsack.multidimensional.tree import Int8Array, by_count, make_rows, root_node
+from solvers.knapsack.multidimensional.worker_pool import Best, Tell, WorkerPool, highest_bound
+from solvers.native.knapsack_multidimensional_tree import reoptimise
+
+CORES = (10, 20, 30, 45)
+"""Items of a core beyond the number of rows, from stage to stage; the best packings of randomly
+drawn problems differ from the relaxation in about as many (Mansini, Speranza, "CORAL: an exact
+algorithm for the multidimensional knapsack problem", 2012)."""
+
+CORE_WORK = 2_000_000
+"""Elementary steps for the first core of a sub-problem; each larger core gets twice as many."""
+
+TABU_WORK = 3_000_000
+"""Elementary steps of each tabu search before anything else: a few milliseconds."""
+
+
+def solve_multidimensional(
+    given: MultidimensionalKnapsack,
+    progress: Progress,
+    *,
+    tell: Tell | None = None,
+    threads: int = 0,
+    device: Device | None = None,
+) -> MultidimensionalPacking:
+    """Solve a multidimensional 0/1 knapsack problem to proven optimality.
+
+    Parameters
+    ----------
+    given : MultidimensionalKnapsack
+    progress : Progress
+        When it says stop, the best packing comes with a valid bound.
+    tell : callable, optional
+        Told the best profit and the bound now and then.
+    threads : int
+        CPU threads; 0 uses all cores. The answer is the same for any number.
+    device : Device, optional
+        A GPU for replicas, beside the trees of the CPU.
+    """
+    reduced = reduce_problem(given)
+    if reduced is None:
+        return MultidimensionalPacking(None, 0, 0, "a capacity below zero")
+    problem = reduced.problem
+    if problem.num_items == 0:
+        return _back(given, reduced, np.zeros(0, dtype=np.bool_), 0, "reduction", 0)
+    if problem.num_rows == 1:
+        row = Knapsack.binary(problem.profit, problem.weight[0], int(problem.capacity[0]))
+        packing = solve_knapsack(row, progress)
+        assert packing.x is not None  # nothing packed is feasible
+        x = packing.x.astype(np.bool_)
+        return _back(given, reduced, x, packing.bound, f"one row: {packing.path}", packing.states)
+
+    def report(profit: int, bound: int) -> None:
+        if tell is not None:
+            tell(reduced.profit_back(profit), reduced.profit_back(bound))
+
+    best, bound, path, nodes = _search(problem, progress, report, threads or _cores(), device)
+    return _back(given, reduced, best, bound, path, nodes)
+
+
+def _back(
+    given: MultidimensionalKnapsack,
+    reduced: Reduced,
+    x: BoolArray,
+    bound: int,
+    path: str,
+    nodes: int,
+) -> MultidimensionalPacking:
+    flags = reduced.packing_back(x)
+    profit = int(given.profit[flags].sum())
+    return MultidimensionalPacking(flags, profit, reduced.profit_back(bound), path, nodes)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _search(
+    problem: MultidimensionalKnapsack,
+    progress: Progress,
+    report: Tell,
+    threads: int,
+    device: Device | None,
+) -> tuple[BoolArray, int, str, int]:
+    rows = make_rows(problem.profit, problem.weight)
+    root = root_node(rows, problem.capacity)
+    reoptimise(rows, root, 0)
+    x = greedy(problem, root.dual * rows.scale)
+    bound = int(root.bound[0])
+    best = Best(problem, x, int(problem.profit[x].sum()), bound)
+    report(best.profit, bound)
+    if best.profit >= bound:
+        return best.x, bound, "the relaxation's bound", 0
+    dual, place = root.dual * rows.scale, cpu() if device is None else device
+    relaxed = RelaxedKnapsack(problem, dual, root.reduced, float(root.bound[0]))
+    heuristics = PrimalHeuristics(relaxed, place)
+    stop: Int8Array = np.zeros(1, dtype=np.int8)
+    for search in heuristics.first(TABU_WORK):
+        better = search(best.x, best.profit, stop) if progress.should_stop() is None else None
+        if better is not None:
+            best.improve(exchange(problem, better))
+    report(best.profit, bound)
+    found = by_count(problem, best.profit + 1, progress)
+    if found is None:
+        return best.x, bound, "", 0
+    best.bound = highest_bound([float(node.bound[0]) for node in found.nodes], best.profit)
+    report(best.profit, best.bound)
+    with ThreadPoolExecutor(threads) as pool:
+        workers = WorkerPool(pool, progress, found, best, heuristics, report)
+        nodes = sum(workers.cores(size, CORE_WORK << stage) for stage, size in enumerate(CORES))
+        report(best.profit, best.bound)
+        nodes += workers.to_the_end()
+    return best.x, best.bound, "branch and bound by the number of items", nodes
+
 
 ENGINE = "knapsack-multidimensional"
 

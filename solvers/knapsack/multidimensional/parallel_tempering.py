@@ -35,7 +35,7 @@ from solvers.knapsack.multidimensional.kernels.anneal import (
     MOST_MOVABLE,
     TABLE,
 )
-from solvers.knapsack.multidimensional.node import Int8Array, Int32Array
+from solvers.knapsack.multidimensional.tree import Int8Array, Int32Array
 
 RUNGS = 6
 """Temperatures of a ladder: neighbours change places in four of ten turns."""

@@ -273,7 +273,7 @@ NATIVE_MODULE(knapsack_multidimensional_tree) {
     native::expose(module, "decide_others", &decide_others, "rows", "node", "is_free", "x");
     native::expose(module, "explore", &explore, "rows", "node", "levels", "best", "packing",
                    "nodes", "stop");
-    native::constants(module, "solvers.knapsack.multidimensional.node",
+    native::constants(module, "solvers.knapsack.multidimensional.tree",
                       {{"FREE", FREE},
                        {"PIVOTS", PIVOTS},
                        {"PROFIT", PROFIT},

@@ -10,11 +10,12 @@ import numpy as np
 
 from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
-from solvers.knapsack.multidimensional.node import Int8Array, copy_node
 from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange
 from solvers.knapsack.multidimensional.tree import (
+    Int8Array,
     Subproblems,
     Tree,
+    copy_node,
     core_threshold,
     run_tree,
     split,

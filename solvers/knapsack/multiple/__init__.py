@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 from solvers.knapsack.multiple.items import MultipleKnapsack, MultiplePacking
 
 if TYPE_CHECKING:
-    from solvers.knapsack.multiple.pattern_search import solve_multiple
+    from solvers.knapsack.multiple.engine import solve_multiple
 
 __all__ = ["MultipleKnapsack", "MultiplePacking", "solve_multiple"]
 
-_ENGINE = {"solve_multiple": "solvers.knapsack.multiple.pattern_search"}
+_ENGINE = {"solve_multiple": "solvers.knapsack.multiple.engine"}
 """Names that load the engine; whoever only recognises a model needs none of it."""
 
 

@@ -147,7 +147,7 @@ NATIVE_STRUCT(knapsack::multiple::Tree, profit, weight, value, choice, room, con
 NATIVE_MODULE(knapsack_multiple_tree) {
     using namespace knapsack::multiple;
     native::expose(module, "search", &search, "tree", "best", "nodes", "stop");
-    native::constants(module, "solvers.knapsack.multiple.pattern_search",
+    native::constants(module, "solvers.knapsack.multiple.engine",
                       {{"DEPTH", DEPTH},
                        {"PROFIT", PROFIT},
                        {"BEST", BEST},

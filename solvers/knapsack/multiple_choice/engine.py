@@ -1,23 +1,284 @@
-"""A model that is a multiple-choice knapsack problem, solved to proven optimality."""
+"""Dynamic programming over classes from the break class outwards, with memory that is a setting.
+
+Bounds prune every list, and most problems end after few classes: the core. Where a list outgrows
+its room it is cut in two by the states' bounds. The better part goes on at once, the other waits,
+and shrinks or goes when its turn comes, because the best profit has risen.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.answers import alarm, answer, infeasible, teller
-from solvers.knapsack.multiple_choice.core_order import core_of
-from solvers.knapsack.multiple_choice.core_search import MultipleChoiceSearch
+from solvers.knapsack.dp.states import (
+    History,
+    Part,
+    WaitingList,
+    chosen_states,
+    copy_states,
+    empty_states,
+    larger_lists,
+)
+from solvers.knapsack.engine import alarm, answer, infeasible, teller
+from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice, Selection
-from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
 from solvers.knapsack.multiple_choice.recognise import recognise_multiple_choice
-from solvers.knapsack.multiple_choice.relaxation import congruence, first_selection, relax
+from solvers.knapsack.multiple_choice.relaxation import (
+    Congruence,
+    congruence,
+    first_selection,
+    multiple_choice_form,
+    relax,
+)
+from solvers.knapsack.multiple_choice.stages import (
+    ANCESTOR,
+    BEST_ITEM,
+    BEST_STAGE,
+    BROAD,
+    CHECKPOINT,
+    CONTROLS,
+    COUNT,
+    EMPTY,
+    FULL,
+    HISTORY,
+    ITEMS,
+    KEPT,
+    MODULUS,
+    PAUSE,
+    PLACE,
+    PROFIT,
+    RESIDUE,
+    SHIFT,
+    STAGE,
+    STOP,
+    SWAPPED,
+    TARGET,
+    VISITED,
+    Core,
+    Stages,
+    core_of,
+    empty_stages,
+    find_pair,
+    less_promising,
+    outside_steps,
+    state_bounds,
+)
+from solvers.native.knapsack_multiple_choice_pairs import copy_promising
+from solvers.native.knapsack_multiple_choice_stages import advance
+
+FIRST_ROOM = 4096
+"""States for which there is room at the beginning; most problems need no more."""
+
+FIRST_WORK, MORE_WORK = 20_000, 4
+"""States until a list is paired for the first time, which most searches do not live to see, and by
+how much more each time after; it is paired as well before it takes more room or is cut, if as many
+states were visited since the last time as it has, so that pairing takes no more than a share."""
+
+WORK = 4_000_000
+"""States between two looks at the clock: some hundredths of a second."""
+
+MOST_PARTNERS = 1_000_000
+"""States that a second list has at most: it is made in some tenths of a second."""
+
+Watch: TypeAlias = Callable[[int, int], bool]
+"""Told the best profit and the bound now and then; returns whether to stop."""
+
+ITS_PLACE = [PLACE, STAGE, SHIFT, ITEMS]
+"""What a part of a list that waits has of its own in the array that controls the search."""
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best selection found (None if the one to beat is best), and the bound."""
+
+    chosen: IntArray | None
+    profit: int
+    bound: int
+    states: int
+
+
+class MultipleChoiceSearch:
+    """One search for a selection better than ``profit``, which ends where one is worth ``bound``.
+
+    ``room`` is the number of states that a list may have.
+    """
+
+    def __init__(
+        self, core: Core, capacity: int, profit: int, bound: int, rule: Congruence, room: int
+    ) -> None:
+        self._core, self._capacity = core, capacity
+        largest = int(np.diff(core.first).max(initial=1))
+        self._most = max(room, FIRST_ROOM, largest)
+        first_room = max(FIRST_ROOM, largest)
+        self._one, self._other = empty_states(first_room), empty_states(first_room)
+        self._history = History(empty_stages(core))
+        self._waiting: WaitingList[Stages] = WaitingList()
+        self._chosen: IntArray | None = None
+        self._settled = False
+        self._portion, self._paired = FIRST_WORK, 0
+        self._control = np.zeros(CONTROLS, dtype=np.int64)
+        self._control[[COUNT, PROFIT, TARGET]] = 1, profit, bound
+        self._control[[RESIDUE, MODULUS]] = rule.residue, rule.modulus
+        self._one.profit[0] = core.profit[core.break_item].sum()
+        self._one.weight[0] = core.weight[core.break_item].sum()
+        self._one.history[0], self._one.ancestor[0] = 0, 0
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the best selection is proven to be one."""
+        return self._settled or bool(self._control[PROFIT] >= self._control[TARGET])
+
+    def run(self, watch: Watch, work: float = np.inf) -> bool:
+        """Search until the best selection is proven, and return True, or for so many states.
+
+        The search ends soon after :meth:`stop` was called, too.
+        """
+        control = self._control
+        until = control[VISITED] + work
+        while control[VISITED] < until:
+            best = int(control[PROFIT])
+            reason = self._advance(int(min(self._portion, until - control[VISITED])))
+            if control[PROFIT] > best:
+                self._chosen = self._selection()
+            if control[PROFIT] >= control[TARGET] or (
+                reason == EMPTY and not self._waiting.resume(self._restore)
+            ):
+                self._settled = True
+                return True
+            if control[STOP]:
+                break
+            if reason in (PAUSE, FULL) and control[VISITED] - self._paired >= control[COUNT]:
+                self._pair()
+            if control[COUNT] == 0:
+                continue
+            if reason == CHECKPOINT:
+                self._checkpoint()
+            elif reason == FULL:
+                self._make_room()
+            if watch(int(control[PROFIT]), int(control[TARGET])):
+                break
+        return False
+
+    def stop(self) -> None:
+        """End the search soon, from another thread; it cannot go on after that."""
+        self._control[STOP] = 1
+
+    def result(self) -> Found:
+        """Return the best selection so far and what is proven of it."""
+        profit = int(self._control[PROFIT])
+        bound = profit if self.is_settled else max(profit, self._bound())
+        return Found(self._chosen, profit, bound, int(self._control[VISITED]))
+
+    def _advance(self, work: int) -> int:
+        reason = advance(
+            self._core,
+            self._capacity,
+            self._one,
+            self._other,
+            self._history.stages,
+            self._control,
+            work,
+        )
+        if self._control[SWAPPED]:
+            self._one, self._other = self._other, self._one
+        return reason
+
+    def _selection(self) -> IntArray:
+        """Return the items of the best state, from its history and its ancestors'."""
+        control = self._control
+        items = self._history.chosen(
+            int(control[HISTORY]), int(control[ANCESTOR]), int(control[BEST_STAGE])
+        )
+        return self._with_items(items, control[[BEST_ITEM]])
+
+    def _with_items(self, *chosen_items: IntArray) -> IntArray:
+        """Return the break solution with items that were chosen instead of its own."""
+        chosen, items = self._core.break_item.copy(), np.concatenate(chosen_items)
+        groups = np.searchsorted(self._core.first, items, side="right") - 1
+        chosen[groups] = items
+        return chosen
+
+    def _pair(self) -> None:
+        """Look for a better selection among pairs of a state and what the next classes can do."""
+        control, one = self._control, self._one
+        count = int(control[COUNT])
+        self._portion = min(MORE_WORK * self._portion, WORK)
+        self._paired = int(control[VISITED])
+        pair = find_pair(
+            self._core,
+            self._capacity,
+            one,
+            count,
+            int(control[PLACE]),
+            int(control[PROFIT]),
+            min(max(2 * count, FIRST_ROOM), MOST_PARTNERS),
+        )
+        if pair.is_last:
+            control[COUNT] = 0
+        if pair.state < 0:
+            return
+        control[PROFIT] = pair.profit
+        stage = int(control[STAGE])
+        word, ancestor = int(one.history[pair.state]), int(one.ancestor[pair.state])
+        self._chosen = self._with_items(self._history.chosen(word, ancestor, stage), pair.items)
+
+    def _checkpoint(self) -> None:
+        """Begin new words for the list."""
+        control = self._control
+        self._history.close(self._one, int(control[COUNT]), int(control[STAGE]))
+        control[[STAGE, SHIFT, ITEMS]] = 0
+
+    def _make_room(self) -> None:
+        """Take more memory for the list, or put the less promising part of it aside.
+
+        What stays is half of the list at most, and as much as the next class makes a full list of.
+        """
+        count, room = int(self._control[COUNT]), self._one.profit.size
+        if room < self._most:
+            self._one, self._other = larger_lists(self._one, count, min(2 * room, self._most))
+            return
+        bound = self._bounds()
+        staying = min(count // 2, room // max(int(self._control[KEPT]), 1))
+        later = less_promising(bound, max(staying, 1))
+        states, place = chosen_states(self._one, count, later), self._control[ITS_PLACE]
+        part = Part(states, place, self._history.copy(), float(bound[later].max()))
+        self._waiting.add(part)
+        kept = chosen_states(self._one, count, ~later)
+        copy_states(kept, kept.profit.size, self._one)
+        self._control[COUNT] = kept.profit.size
+
+    def _restore(self, part: Part[Stages]) -> int:
+        """Make a part that waited the list; return how many of its states may still be of use."""
+        control, states = self._control, part.states
+        control[ITS_PLACE], self._history = part.place, part.history
+        steps = outside_steps(self._core, int(control[PLACE]))
+        control[COUNT] = copy_promising(
+            states, states.profit.size, self._one, self._capacity, *steps, control
+        )
+        return int(control[COUNT])
+
+    def _bounds(self) -> npt.NDArray[np.float64]:
+        """Return the bounds of the states of the list."""
+        count, place = int(self._control[COUNT]), int(self._control[PLACE])
+        return state_bounds(self._core, place, self._capacity, self._one, count)
+
+    def _bound(self) -> int:
+        """Return a bound on what the states left can become."""
+        now = self._bounds().max(initial=-np.inf)
+        largest = self._waiting.bound(float(now))
+        if not np.isfinite(largest):
+            return int(self._control[PROFIT])
+        return min(int(largest * BROAD) + 1, int(self._control[TARGET]))
+
 
 MOST_STATES = 4_000_000
 """States that a list may have: two take a quarter of a gigabyte."""

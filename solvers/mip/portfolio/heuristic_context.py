@@ -18,14 +18,14 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics.feasibility_pump.root import Root
-from solvers.mip.inference.aggregation import Aggregated, eliminate
+from solvers.mip.inference import aggregation
+from solvers.mip.inference.aggregation import Aggregated
 from solvers.mip.inference.cliques import Cliques, find_cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.probing import ProbingCache
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import Credit
-from solvers.mip.relaxation import Relaxation
 from solvers.mip.solutions.acceptance import Acceptance
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class HeuristicContext:
         """
         if self.is_temporary:
             return None
-        return self.once(eliminate, lambda: eliminate(self.model, Budget(stop=self.is_over)))
+        return self.once(aggregation, lambda: aggregation(self.model, Budget(stop=self.is_over)))
 
     @property
     def implied(self) -> IndexArray | None:

@@ -10,10 +10,13 @@ up on nothing.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from solvers.core.outcome import relative_gap
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
 Work = Callable[[Budget, int], None]
 """Runs a heuristic until the budget is spent or it has nothing more to try, with a seed."""
@@ -192,3 +195,155 @@ class Scheduler:
             if is_due and not account.was_due:
                 account.standing = max(account.standing, level)
             account.was_due = is_due
+
+
+# What a thread does: turns side by side by the clock, or one after the other by work.
+
+
+IDLE = 0.02
+"""Seconds to wait while no heuristic is due."""
+
+WORK_PER_SECOND = 1e8
+"""Matrix entries of a turn for each second it would have by the clock."""
+
+LEAST_USED, IN_VAIN = 0.01, 0.1
+"""What a turn counts for at least: so many seconds, so that a search whose heuristics have nothing
+to do comes to its end; and this part of a turn that was given back early without a better point.
+Whoever has proven that its neighbourhoods hold nothing more would otherwise be asked again and
+again: on blend2, 600 times for a billion entries."""
+
+
+Throttle = Callable[[float, Budget], None]
+"""Told of the seconds that a turn took; returns when the next one may begin."""
+
+
+def no_throttling(seconds: float, budget: Budget) -> None:
+    """Let the next turn begin at once."""
+
+
+def run_worker(
+    scheduler: Scheduler,
+    context: HeuristicContext,
+    budget: Budget,
+    throttle: Throttle = no_throttling,
+) -> None:
+    """Take turns in the calling thread until the budget is spent."""
+    while not budget.spent():
+        turn = scheduler.take(budget.seconds)
+        if turn is None:
+            time.sleep(IDLE)
+            continue
+        part = budget.part(turn.seconds)
+        if not _go(turn, context, part):
+            scheduler.leave_out(turn)
+            continue
+        if part.seconds < IDLE:
+            time.sleep(IDLE)  # it had nothing to do, and may be the only one that is due
+        scheduler.give_back(turn, part.seconds)
+        context.credit.note(turn.activity.kind, part.seconds / turn.usual)
+        throttle(part.seconds, budget)
+
+
+def run_in_turn(scheduler: Scheduler, context: HeuristicContext, budget: Budget) -> None:
+    """Take turns by work alone until the budget is spent or nobody has anything to do."""
+    while not budget.spent():
+        turn = scheduler.take(budget.work / WORK_PER_SECOND)
+        if turn is None:
+            return
+        part = budget.part(work=WORK_PER_SECOND * turn.seconds)
+        version = context.acceptance.pool.version
+        if not _go(turn, context, part):
+            scheduler.leave_out(turn)
+            continue
+        least = LEAST_USED
+        if not turn.activity.once and context.acceptance.pool.version == version:
+            least = max(least, IN_VAIN * turn.seconds)
+        used = max(part.work, WORK_PER_SECOND * least)
+        budget.charge(used - part.work)
+        scheduler.give_back(turn, used / WORK_PER_SECOND)
+        context.credit.note(turn.activity.kind, used / WORK_PER_SECOND / turn.usual)
+
+
+def _go(turn: Turn, context: HeuristicContext, budget: Budget) -> bool:
+    """Run a turn; a heuristic that fails is said so and left out, and the rest goes on."""
+    name = turn.activity.name
+    try:
+        turn.activity.work(budget, context.seed_of(name, turn.number))
+    except Exception as failure:
+        context.log(f"The heuristic '{name}' failed and is left out: {failure!r}")
+        return False
+    return True
+
+
+# How much of their time heuristics leave to the proof where both share few cores.
+#
+# Two threads on two cores take more from each other than it seems: caches, memory, and where a
+# core of a virtual machine is half of a real one, a third of its speed. Once the gap is small and
+# nothing has improved for long, all that the heuristics could still gain is that gap, while the
+# proof decides when the solve is over.
+
+
+FEW_CORES = 4
+"""Up to so many cores heuristics rest; where there are more, a few threads at work are one more
+among many."""
+
+SMALL_GAP = 0.1
+"""Relative gap below which heuristics work in proportion to it."""
+
+LEAST_PART = 0.1
+"""Part of the time that they work in any case."""
+
+QUIET_SECONDS, QUIET_SHARE = 2.0, 0.25
+"""How long nothing has to have improved: seconds, and part of the time so far."""
+
+LOOK = 0.05
+"""Seconds between two looks at whether a rest is over."""
+
+
+def working_part(gap: float, seconds: float, since_improvement: float) -> float:
+    """Return the part of the time that heuristics should work.
+
+    Parameters
+    ----------
+    gap : float
+        Relative gap; inf or NaN without a point or a bound.
+    seconds : float
+        Time so far.
+    since_improvement : float
+        Time since the last better point.
+    """
+    is_quiet = since_improvement > max(QUIET_SECONDS, QUIET_SHARE * seconds)
+    if not is_quiet or not gap < SMALL_GAP:
+        return 1.0
+    return max(LEAST_PART, gap / SMALL_GAP)
+
+
+class Throttling:
+    """Lets the heuristics of one solve rest between turns, while a proof is under way.
+
+    Parameters
+    ----------
+    context : HeuristicContext
+    """
+
+    def __init__(self, context: HeuristicContext) -> None:
+        self._context = context
+
+    def after(self, seconds: float, budget: Budget) -> None:
+        """Rest after a turn of so many seconds, until there is a better point at the latest."""
+        part = self._working_part()
+        end = time.monotonic() + seconds * (1.0 / part - 1.0)
+        version = self._context.acceptance.pool.version
+        while time.monotonic() < end and not budget.is_over():
+            if self._context.acceptance.pool.version != version:
+                return
+            time.sleep(LOOK)
+
+    def _working_part(self) -> float:
+        solve = self._context.solve
+        best = solve.incumbents.pool.best
+        if best is None or solve.options.heuristics_only or solve.cores > FEW_CORES:
+            return 1.0
+        now = solve.progress.seconds
+        gap = relative_gap(best.objective, solve.progress.best_bound)
+        return working_part(gap, now, now - best.seconds)

@@ -17,10 +17,9 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.reduced import Reduced
+from solvers.mip.reducer import Reduced
 from solvers.mip.solutions.incumbents import IncumbentStore
-from solvers.mip.solutions.infeasible_points import InfeasiblePoints
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.pool import Found, InfeasiblePoints, Pool
 
 if TYPE_CHECKING:
     from solvers.mip.solutions.polish import Polished

@@ -16,8 +16,7 @@ from solvers.core.outcome import relative_gap
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, is_feasible
-from solvers.mip.solutions.infeasible_points import InfeasiblePoints
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.pool import Found, InfeasiblePoints, Pool
 
 if TYPE_CHECKING:
     from solvers.mip.solutions.polish import Polisher

@@ -5,8 +5,7 @@ A heuristic says which box to search, and which rows, costs or slacks to add (:c
 on one thread, in a child process where it is large, and hands every better point on as it comes.
 """
 
-from solvers.mip.submip.result import SubMipResult, SubMipStatus
 from solvers.mip.submip.runner import Limits, solve_submip
-from solvers.mip.submip.submip import ExtraRow, SubMip
+from solvers.mip.submip.submip import ExtraRow, SubMip, SubMipResult, SubMipStatus
 
 __all__ = ["ExtraRow", "Limits", "SubMip", "SubMipResult", "SubMipStatus", "solve_submip"]

@@ -21,8 +21,7 @@ from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import flags_to_copies
 from solvers.knapsack.efficiency import SAFE_PRODUCT, Ordered, by_efficiency
 from solvers.knapsack.engine import Tell, solve_model
-from solvers.knapsack.items import Knapsack, Packing
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import Knapsack, Packing, normal_form
 from solvers.native.knapsack_heuristics import pack_greedily
 from solvers.papers.knapsack_branch_and_bound.nodes import LONGEST, SPARE, History, Nodes, word_type
 

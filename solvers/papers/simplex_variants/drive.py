@@ -43,6 +43,7 @@ from solvers.papers.simplex_variants.basic_solution import (
     WEAKER,
     ZERO,
     Basis,
+    Pivots,
     phase_one_cost,
     repaired,
     start_basis,
@@ -65,7 +66,6 @@ from solvers.papers.simplex_variants.kernels.layout import (
     SMALL_PIVOT,
     ZERO_PIVOT,
 )
-from solvers.papers.simplex_variants.pivots import Pivots
 from solvers.papers.simplex_variants.standard_form import NONE, ScaledForm
 
 

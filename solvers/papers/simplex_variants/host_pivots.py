@@ -19,10 +19,12 @@ import scipy.linalg as dense
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.papers.simplex_variants.basic_solution import (
+    PENALTY,
     Basis,
     basis_matrix,
     cost_of,
     phase_one_cost,
+    positions,
 )
 from solvers.papers.simplex_variants.kernels.layout import (
     BATCH_DONE,
@@ -49,7 +51,6 @@ from solvers.papers.simplex_variants.kernels.layout import (
     ZERO_PIVOT,
 )
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
-from solvers.papers.simplex_variants.pivots import PENALTY, positions
 from solvers.papers.simplex_variants.standard_form import ScaledForm
 
 Flags = npt.NDArray[np.bool_]

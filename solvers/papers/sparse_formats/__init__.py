@@ -6,7 +6,7 @@ the fastest, and ``product.multiply`` uses it.
 
 from solvers.papers.sparse_formats.choose import survey
 from solvers.papers.sparse_formats.convert import from_scipy
+from solvers.papers.sparse_formats.formats import multiply
 from solvers.papers.sparse_formats.machine import measure_machine
-from solvers.papers.sparse_formats.product import multiply
 
 __all__ = ["from_scipy", "measure_machine", "multiply", "survey"]

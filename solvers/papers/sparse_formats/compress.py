@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from solvers.core.errors import EngineError
-from solvers.papers.sparse_formats.arrays import array_module, owners_of_entries, padded
 from solvers.papers.sparse_formats.convert import full_values, sell_owners
 from solvers.papers.sparse_formats.formats import CSR, FULL_SHIFTS, SELL
+from solvers.papers.sparse_formats.schedule import array_module, owners_of_entries, padded
 
 BYTE_CODES = 256
 SHORT_CODES = 4096

@@ -15,15 +15,6 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device
 from solvers.core.errors import EngineError, ProblemError
-from solvers.papers.sparse_formats.arrays import (
-    array_module,
-    group_maxima,
-    inverse_order,
-    owners_of_entries,
-    stable_order,
-    starts_in,
-    starts_of,
-)
 from solvers.papers.sparse_formats.formats import (
     COO,
     CSR,
@@ -33,7 +24,17 @@ from solvers.papers.sparse_formats.formats import (
     SparseMatrix,
     Storage,
 )
-from solvers.papers.sparse_formats.schedule import in_given_order, share_rows
+from solvers.papers.sparse_formats.schedule import (
+    array_module,
+    group_maxima,
+    in_given_order,
+    inverse_order,
+    owners_of_entries,
+    share_rows,
+    stable_order,
+    starts_in,
+    starts_of,
+)
 
 COO_CHUNK = 256
 """Entries of a COO matrix that one warp takes: eight steps between two partial sums."""

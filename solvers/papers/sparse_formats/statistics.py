@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from solvers.papers.sparse_formats.arrays import array_module, group_maxima, owners_of_entries
 from solvers.papers.sparse_formats.compress import SHORT_SPAN, best_values
 from solvers.papers.sparse_formats.convert import SIGMA, sorted_in_windows, uncompressed
 from solvers.papers.sparse_formats.formats import CSR
+from solvers.papers.sparse_formats.schedule import array_module, group_maxima, owners_of_entries
 
 PERCENTS = (10, 50, 90, 99)
 WARP = 32

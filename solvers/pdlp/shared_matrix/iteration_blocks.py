@@ -6,7 +6,7 @@ from typing import Any
 
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.kernels.sharing import threads_for
+from solvers.kernels.family import threads_for
 from solvers.pdlp.execution.on_cpu import (
     BlockKernels,
     Speed,

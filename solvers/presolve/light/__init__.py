@@ -37,16 +37,16 @@ from solvers.native.presolve_light_columns import reduce_columns
 from solvers.native.presolve_light_dominated import fix_dominated_columns
 from solvers.native.presolve_light_parallel import merge_parallel_columns, merge_parallel_rows
 from solvers.native.presolve_light_rows import reduce_rows
-from solvers.presolve.light.compress import reduced_problem
 from solvers.presolve.light.substitution import substitute
-from solvers.presolve.light.way_back import Way
 from solvers.presolve.light.workspace import (
     CONTRADICTION,
     STEPS,
     WORK,
     WORK_LIMIT,
+    Way,
     Workspace,
     begin,
+    reduced_problem,
 )
 from solvers.presolve.reduction import Reduction, chained, completed, unchanged
 

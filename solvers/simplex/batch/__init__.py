@@ -14,12 +14,11 @@ from __future__ import annotations
 from solvers.core.device import Device, find_devices
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.simplex.batch.data import BatchAnswer, BatchData, Ending
+from solvers.simplex.batch.data import DEFAULT, BatchAnswer, BatchData, Ending, Parameters, Settings
 from solvers.simplex.batch.prepare import prepare
 from solvers.simplex.batch.run import run, solve_where_it_fits
-from solvers.simplex.batch.settings import DEFAULT, Parameters, Settings
 from solvers.simplex.batch.several import solve_on_each
-from solvers.simplex.batch.slices import kept_stream
+from solvers.simplex.batch.transfer import kept_stream
 
 __all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
 

@@ -18,11 +18,11 @@ from solvers.simplex.dense_gpu.control import (
     MOST_FLIPS,
     SCALAR_WORDS,
     SPARSE_BELOW,
+    row_groups,
 )
 from solvers.simplex.dense_gpu.kernels.dual_loop import BLOCKS_PER_PROCESSOR
-from solvers.simplex.dense_gpu.kernels.layout import row_groups
 from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
-from solvers.simplex.slack_form import SlackForm
+from solvers.simplex.state import SlackForm
 
 MOST_LANES = 32
 

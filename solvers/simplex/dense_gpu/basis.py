@@ -19,8 +19,7 @@ from solvers.simplex.dense_gpu.arrays import Arrays
 from solvers.simplex.dense_gpu.control import LARGEST
 from solvers.simplex.dense_gpu.kernels.refresh import REFRESH
 from solvers.simplex.dense_gpu.nucleus import Nucleus
-from solvers.simplex.slack_form import SlackForm
-from solvers.simplex.state import BASIC, nonbasic_status, nonbasic_values
+from solvers.simplex.state import BASIC, SlackForm, nonbasic_status, nonbasic_values
 
 ROUNDS = 2
 """The computation, and its refinement."""

@@ -25,8 +25,7 @@ from solvers.core.problem import FloatArray
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.basis import DeviceBasis, solve_basis, solve_transposed
 from solvers.simplex.dense_gpu.loop import Loop
-from solvers.simplex.slack_form import SlackForm
-from solvers.simplex.state import BASIC, PivotStatus, SimplexState, nonbasic_values
+from solvers.simplex.state import BASIC, PivotStatus, SimplexState, SlackForm, nonbasic_values
 
 
 class DeviceContext:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from solvers.core.errors import ProblemError
 from solvers.core.progress import Progress
-from solvers.knapsack.batch import run as running
+from solvers.knapsack.batch import solve as running
 from solvers.knapsack.batch import solve_many_knapsacks
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import LARGEST, Knapsack

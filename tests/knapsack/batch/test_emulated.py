@@ -74,7 +74,7 @@ def gpu(device_code, monkeypatch):
         device_code["many"](*values)
 
     def take():
-        running = sys.modules["solvers.knapsack.batch.run"]
+        running = sys.modules["solvers.knapsack.batch.solve"]
         monkeypatch.setattr(running, "FAMILY", {"many": emulate})
         monkeypatch.setitem(running.FIRST_SLICE, "cuda", 40)
         return EmulatedGpu("cuda", "", memory_free=2**26), kinds
@@ -109,7 +109,7 @@ def test_a_batch_goes_there_in_narrow_types(gpu, monkeypatch):
     batch = Batch.from_model_data(base, cost=profit, coefficients=weight, row_upper=capacity)
     here = gpu_bridge.solve_many(batch, method="knapsack", device="cpu")
     device, kinds = gpu()
-    monkeypatch.setattr("gpu_bridge.batch.knapsack_arrays.find_device", lambda wanted: device)
+    monkeypatch.setattr("gpu_bridge.batch.knapsack_models.find_device", lambda wanted: device)
     there = gpu_bridge.solve_many(batch, method="knapsack", device="cuda")
     assert kinds == {"int32"}
     np.testing.assert_array_equal(there.x, here.x)

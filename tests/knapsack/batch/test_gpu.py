@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.knapsack.batch import run as running
+from solvers.knapsack.batch import solve as running
 from solvers.knapsack.batch import solve_many_knapsacks
 from tests.knapsack.batch.cases import awkward, flat
 from tests.knapsack.brute import CLASSES, instance

@@ -16,8 +16,7 @@ from solvers.knapsack.dp.core import FIRST_ROOM, CoreSearch, copies_to_flags, fl
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.heuristics import first_packing
-from solvers.knapsack.items import Knapsack
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import Knapsack, normal_form
 from solvers.native.knapsack_efficiency import settle
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 

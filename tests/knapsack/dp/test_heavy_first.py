@@ -12,8 +12,7 @@ from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.heavy_first import search_heavy_first, set_suffix, suffixes
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
-from solvers.knapsack.items import Knapsack
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import Knapsack, normal_form
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 
 

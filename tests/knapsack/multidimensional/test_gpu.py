@@ -10,8 +10,8 @@ from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional import solve_multidimensional
 from solvers.knapsack.multidimensional.items import RelaxedKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import FAMILY
-from solvers.knapsack.multidimensional.node import make_rows, root_node
 from solvers.knapsack.multidimensional.parallel_tempering import LIFE, TRIALS, ParallelTempering
+from solvers.knapsack.multidimensional.tree import make_rows, root_node
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.multidimensional.instances import drawn

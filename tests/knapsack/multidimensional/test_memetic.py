@@ -12,15 +12,19 @@ from solvers.core.progress import Progress
 from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
 from solvers.knapsack.multidimensional import memetic as memetics
 from solvers.knapsack.multidimensional.items import RelaxedKnapsack
-from solvers.knapsack.multidimensional.memetic import MOST_ELITES, Elites, MemeticSearch
-from solvers.knapsack.multidimensional.neighbourhood import Neighbourhoods
-from solvers.knapsack.multidimensional.node import make_rows, root_node
+from solvers.knapsack.multidimensional.memetic import (
+    MOST_ELITES,
+    Elites,
+    MemeticSearch,
+    Neighbourhoods,
+)
 from solvers.knapsack.multidimensional.primal_heuristics import (
     MEMETIC_SEARCHES,
     PATIENCE,
     PrimalHeuristics,
     greedy,
 )
+from solvers.knapsack.multidimensional.tree import make_rows, root_node
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.instances import best_profit, drawn
 

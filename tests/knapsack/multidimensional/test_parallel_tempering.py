@@ -8,7 +8,6 @@ import pytest
 from solvers.core.device import cpu
 from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack, RelaxedKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import ANNEAL, FAMILY, LANES, LARGEST_RISE
-from solvers.knapsack.multidimensional.node import make_rows, root_node
 from solvers.knapsack.multidimensional.parallel_tempering import (
     LIFE,
     NONE,
@@ -19,6 +18,7 @@ from solvers.knapsack.multidimensional.parallel_tempering import (
     scaled,
     words_of,
 )
+from solvers.knapsack.multidimensional.tree import make_rows, root_node
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 from tests.knapsack.multidimensional.cases import SETTINGS, SIZES, awkward, call
 from tests.knapsack.multidimensional.instances import best_profit, drawn

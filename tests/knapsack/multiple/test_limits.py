@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
-from solvers.knapsack.multiple import pattern_search as searches
+from solvers.knapsack.multiple import engine as searches
 from solvers.knapsack.multiple import solve_multiple
 from solvers.knapsack.multiple.engine import solve
 from solvers.knapsack.multiple.items import NOWHERE, Best

@@ -13,7 +13,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.knapsack.multiple import MultipleKnapsack, MultiplePacking, solve_multiple
-from solvers.knapsack.multiple import pattern_search as searches
+from solvers.knapsack.multiple import engine as searches
 from tests.knapsack.multiple.instances import as_model, best_profit, drawn
 
 

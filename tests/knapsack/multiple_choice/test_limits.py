@@ -12,15 +12,25 @@ from hypothesis import strategies as st
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
-from solvers.knapsack.answers import alarm
 from solvers.knapsack.dp.states import empty_states
-from solvers.knapsack.multiple_choice import core_search, solve_multiple_choice, stages
-from solvers.knapsack.multiple_choice.core_order import core_of
-from solvers.knapsack.multiple_choice.core_search import MultipleChoiceSearch
-from solvers.knapsack.multiple_choice.engine import solve
-from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
-from solvers.knapsack.multiple_choice.relaxation import Congruence, first_selection, relax
-from solvers.knapsack.multiple_choice.stages import CONTROLS, COUNT, PLACE, STAGE, STOP, STOPPED
+from solvers.knapsack.engine import alarm
+from solvers.knapsack.multiple_choice import engine, solve_multiple_choice, stages
+from solvers.knapsack.multiple_choice.engine import MultipleChoiceSearch, solve
+from solvers.knapsack.multiple_choice.relaxation import (
+    Congruence,
+    first_selection,
+    multiple_choice_form,
+    relax,
+)
+from solvers.knapsack.multiple_choice.stages import (
+    CONTROLS,
+    COUNT,
+    PLACE,
+    STAGE,
+    STOP,
+    STOPPED,
+    core_of,
+)
 from solvers.native.knapsack_multiple_choice_stages import expand
 from tests.knapsack.looks import Looks
 from tests.knapsack.multiple_choice.instances import KINDS, dense_profit, instance, model_of
@@ -30,9 +40,9 @@ from tests.knapsack.multiple_choice.instances import KINDS, dense_profit, instan
 def hasty():
     """Look after every few states."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(core_search, "FIRST_ROOM", 8)
-        patch.setattr(core_search, "FIRST_WORK", 2)
-        patch.setattr(core_search, "WORK", 8)
+        patch.setattr(engine, "FIRST_ROOM", 8)
+        patch.setattr(engine, "FIRST_WORK", 2)
+        patch.setattr(engine, "WORK", 8)
         yield
 
 

@@ -11,9 +11,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from solvers.knapsack.multiple_choice import MultipleChoice, solve_multiple_choice
-from solvers.knapsack.multiple_choice.core_order import core_of
-from solvers.knapsack.multiple_choice.normal_form import multiple_choice_form
-from solvers.knapsack.multiple_choice.relaxation import Congruence, congruence, relax
+from solvers.knapsack.multiple_choice.relaxation import (
+    Congruence,
+    congruence,
+    multiple_choice_form,
+    relax,
+)
+from solvers.knapsack.multiple_choice.stages import core_of
 from tests.knapsack.multiple_choice.instances import KINDS, instance, model_of
 
 

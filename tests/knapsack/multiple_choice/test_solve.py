@@ -12,7 +12,7 @@ from solvers.core.errors import ProblemError
 from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 from solvers.knapsack.items import LARGEST
-from solvers.knapsack.multiple_choice import MultipleChoice, core_search, solve_multiple_choice
+from solvers.knapsack.multiple_choice import MultipleChoice, engine, solve_multiple_choice
 from tests.knapsack.multiple_choice.instances import (
     KINDS,
     best_profit,
@@ -68,8 +68,8 @@ def test_small_ones_are_solved_like_by_looking_at_every_selection(choice: Multip
 @pytest.fixture
 def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with hardly any room, and pair nearly every list."""
-    monkeypatch.setattr(core_search, "FIRST_ROOM", 8)
-    monkeypatch.setattr(core_search, "FIRST_WORK", 8)
+    monkeypatch.setattr(engine, "FIRST_ROOM", 8)
+    monkeypatch.setattr(engine, "FIRST_WORK", 8)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -7,7 +7,7 @@ from solvers.mip.heuristics.before_presolve import hand_on_original, walk_early
 from solvers.mip.heuristics.local_search.cpu import walk
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.reduced import Reduced, unreduced
+from solvers.mip.reducer import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
 from tests.mip.inference.aggregation.schedules import schedule

@@ -21,7 +21,7 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reducing
 from solvers.mip.reducer import Reducer
-from solvers.mip.solutions.infeasible_points import InfeasiblePoints
+from solvers.mip.solutions.pool import InfeasiblePoints
 from tests.mip.test_solve import ALONE, covering
 
 

@@ -10,10 +10,10 @@ import pytest
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel
-from solvers.mip.reduced import Reduced, unreduced
+from solvers.mip.reducer import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
-from solvers.mip.solutions.infeasible_points import InfeasiblePoints
+from solvers.mip.solutions.pool import InfeasiblePoints
 
 
 @pytest.fixture

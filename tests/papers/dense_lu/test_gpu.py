@@ -8,7 +8,7 @@ import scipy.linalg
 
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import ProblemError
-from solvers.papers.dense_lu import lu, lu_many
+from solvers.papers.dense_lu import lu
 from solvers.papers.dense_lu.elimination import solve_by_elimination
 from tests.papers.dense_lu.kernel_cases import (
     PART_SIZES,
@@ -114,14 +114,14 @@ def test_many(n, gpu):
     A[4] = 0.0
     good = [0, 1, 2, 3, 5, 6]
     with gpu.activate():
-        found = lu_many.factorise_many(gpu.to_device(A), gpu)
+        found = lu.factorise_many(gpu.to_device(A), gpu)
         assert gpu.to_host(found.singular).tolist() == [-1, -1, -1, -1, 0, -1, -1]
         for transposed in (False, True):
             M = A.transpose(0, 2, 1) if transposed else A
-            x = gpu.to_host(lu_many.solve_many(found, gpu.to_device(b), transposed=transposed))
+            x = gpu.to_host(lu.solve_many(found, gpu.to_device(b), transposed=transposed))
             left = np.einsum("bij,bkj->bki", M[good], x[good]) - b[good]
             assert np.abs(left).max() < 1e-8
-        inverses = lu_many.inverse_many(gpu.to_device(A), gpu)
+        inverses = lu.inverse_many(gpu.to_device(A), gpu)
         left = gpu.to_host(inverses.inverses)[good] @ A[good] - np.eye(n)
     assert np.abs(left).max() < 1e-8
     np.testing.assert_allclose(inverses.condition[good], np.linalg.cond(A[good], 1), rtol=1e-6)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from solvers.knapsack.efficiency import Ordered, by_efficiency
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import normal_form
 from solvers.papers.knapsack_branch_and_bound.nodes import Nodes
 from tests.knapsack.brute import instance
 

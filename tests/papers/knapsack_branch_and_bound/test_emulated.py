@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.knapsack.efficiency import by_efficiency
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import normal_form
 from solvers.papers.knapsack_branch_and_bound.engine import TreeSettings, branch_and_bound
 from solvers.papers.knapsack_branch_and_bound.kernels.nodes import EACH, FAMILY, TILE, WIDE
 from solvers.papers.knapsack_branch_and_bound.nodes import word_type

@@ -15,7 +15,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack import Knapsack, solve_knapsack
 from solvers.knapsack.efficiency import by_efficiency
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import normal_form
 from solvers.papers.knapsack_branch_and_bound.engine import (
     TreeSettings,
     branch_and_bound,

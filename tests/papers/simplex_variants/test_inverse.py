@@ -14,8 +14,8 @@ from solvers.papers.simplex_variants.basic_solution import (
     repaired,
     start_basis,
 )
+from solvers.papers.simplex_variants.device_pivots import invert, workspace
 from solvers.papers.simplex_variants.standard_form import ScaledForm, scaled_form, standard_form
-from solvers.papers.simplex_variants.workspace import invert, workspace
 from tests.emulator.gpu import EmulatedGpu
 from tests.papers.simplex_variants.models import random_problem
 

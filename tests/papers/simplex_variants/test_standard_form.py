@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 from solvers.core.device import cpu
 from solvers.core.outcome import BasisStatus
 from solvers.core.problem import Problem
-from solvers.papers.simplex_variants.answer import basis_of
 from solvers.papers.simplex_variants.drive import start_basis
+from solvers.papers.simplex_variants.engine import basis_of
 from solvers.papers.simplex_variants.standard_form import NONE, scaled_form, standard_form
 from tests.papers.simplex_variants.models import INF, random_problem, reference
 

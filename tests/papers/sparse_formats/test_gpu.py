@@ -11,9 +11,9 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import EngineError
 from solvers.papers.sparse_formats.choose import candidates, choose, library_call
 from solvers.papers.sparse_formats.convert import from_scipy, to_coo, to_scipy, transposed
+from solvers.papers.sparse_formats.formats import multiply, prepared
 from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
 from solvers.papers.sparse_formats.machine import measure_machine
-from solvers.papers.sparse_formats.product import multiply, prepared
 from solvers.papers.sparse_formats.schedule import share_rows
 from solvers.papers.sparse_formats.statistics import matrix_statistics
 from tests.papers.sparse_formats.forms import CASES, FORMS, made

@@ -9,8 +9,8 @@ from solvers.core.device import cpu
 from solvers.core.errors import EngineError
 from solvers.kernels import family
 from solvers.papers.sparse_formats.convert import from_scipy, to_coo, transposed
+from solvers.papers.sparse_formats.formats import MatrixPair, multiply, prepared
 from solvers.papers.sparse_formats.kernels.coo import COO
-from solvers.papers.sparse_formats.product import MatrixPair, multiply, prepared
 from tests.papers.sparse_formats.forms import CASES, FORMS, made
 from tests.papers.sparse_formats.matrices import MATRICES, NAMES, vector_for
 

@@ -9,8 +9,12 @@ import pytest
 import scipy.sparse as sp
 
 from gpu_bridge.cli import main
-from gpu_bridge.report.roofline import RooflineReport, roofline_lines, roofline_report
-from gpu_bridge.report.roofline_text import picture_lines
+from gpu_bridge.report.roofline import (
+    RooflineReport,
+    picture_lines,
+    roofline_lines,
+    roofline_report,
+)
 from solvers.core.device import cpu
 from solvers.core.errors import FileFormatError, ProblemError
 from solvers.core.problem import Problem
@@ -77,7 +81,7 @@ def test_matrix_without_entries_is_refused():
 
 def test_picture_has_a_point_for_each_product_below_the_roofs(report):
     pytest.importorskip("matplotlib")
-    from gpu_bridge.report.roofline_plot import plot_roofline
+    from gpu_bridge.report.roofline import plot_roofline
 
     axes = plot_roofline(report).axes[0]
     assert axes.get_title() == "some $x$: products"
@@ -133,7 +137,7 @@ def test_mistakes_are_told_before_the_work(capsys, tmp_path, monkeypatch, words,
 
 def test_picture_that_cannot_be_written_is_an_error_of_ours(report, tmp_path):
     pytest.importorskip("matplotlib")
-    from gpu_bridge.report.roofline_plot import plot_roofline
+    from gpu_bridge.report.roofline import plot_roofline
 
     with pytest.raises(FileFormatError, match="There is no folder"):
         plot_roofline(report, tmp_path / "nowhere" / "a.png")

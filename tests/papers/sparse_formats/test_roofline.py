@@ -10,17 +10,19 @@ import scipy.sparse as sp
 
 from solvers.core.device import cpu
 from solvers.papers.sparse_formats import choose as choosing
-from solvers.papers.sparse_formats.choose import build, candidates, choose
-from solvers.papers.sparse_formats.convert import from_scipy, to_scipy, to_sell
-from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
-from solvers.papers.sparse_formats.machine import Machine
-from solvers.papers.sparse_formats.roofline import (
+from solvers.papers.sparse_formats.choose import (
     attainable,
+    build,
+    candidates,
+    choose,
     csr_intensity,
     loop_seconds,
     predict,
     product_traffic,
 )
+from solvers.papers.sparse_formats.convert import from_scipy, to_scipy, to_sell
+from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
+from solvers.papers.sparse_formats.machine import Machine
 from solvers.papers.sparse_formats.statistics import matrix_statistics
 from tests.papers.sparse_formats.matrices import MATRICES, NAMES, of_row_lengths
 

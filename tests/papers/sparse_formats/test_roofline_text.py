@@ -9,8 +9,14 @@ import numpy as np
 import pytest
 
 from gpu_bridge.cli import main
-from gpu_bridge.report.roofline import RooflineReport, roofline_report
-from gpu_bridge.report.roofline_text import COLUMNS, LINES, Scale, picture_lines
+from gpu_bridge.report.roofline import (
+    COLUMNS,
+    LINES,
+    RooflineReport,
+    Scale,
+    picture_lines,
+    roofline_report,
+)
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from tests.papers.sparse_formats.test_report import MODEL

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from solvers.core.problem import FloatArray, Problem
 from solvers.simplex.batch import BatchData, Settings
 from solvers.simplex.batch.kernels.simplex import VARYING
-from solvers.simplex.batch.layout import Layout, find_layout
 from solvers.simplex.batch.prepare import prepare
+from solvers.simplex.batch.run import Layout, find_layout
 
 DEFAULT = Settings()
 

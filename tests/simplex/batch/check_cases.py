@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray
-from solvers.simplex.batch.check import claims_mask, columns_of, is_full
 from solvers.simplex.batch.kernels.check import FIGURES, VARYING
+from solvers.simplex.batch.prepare import claims_mask, columns_of, is_full
 
 CLAIMED, UNCLAIMED = 1, 2
 

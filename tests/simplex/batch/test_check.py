@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from gpu_bridge.verify.residuals import bound_violations, dual_point, lp_residuals
 from solvers.core.problem import Problem
-from solvers.simplex.batch.check import columns_of, is_full
 from solvers.simplex.batch.kernels.check import FAMILY, FIGURES, INSIDE
 from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
+from solvers.simplex.batch.prepare import columns_of, is_full
 from tests.emulator import emulated, needs_compiler
 from tests.simplex.batch.check_cases import CLAIMED, SHAPES, random_case, run_check
 

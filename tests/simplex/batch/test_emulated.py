@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpu_bridge.batch.check import find_figures
+from gpu_bridge.batch.verify import find_figures
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
@@ -22,13 +22,7 @@ from solvers.simplex.batch.kernels.simplex import (
     OPTIMAL,
     UNBOUNDED,
 )
-from solvers.simplex.batch.layout import (
-    REAL,
-    SHARED_MEMORY,
-    _held_layout,
-    find_layout,
-    vector_bytes,
-)
+from solvers.simplex.batch.run import REAL, SHARED_MEMORY, _held_layout, find_layout, vector_bytes
 from tests.emulator import Emulated, needs_compiler
 from tests.emulator.gpu import EmulatedGpu
 from tests.simplex.batch.cases import boxed_batch, mixed_batch, run_kernel

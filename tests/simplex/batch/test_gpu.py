@@ -11,7 +11,7 @@ import pytest
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import Ending, layout
+from solvers.simplex.batch import Ending, run
 from tests.simplex.batch.cases import batch_of, boxed_batch, member, mixed_batch, mixed_problem
 
 pytestmark = pytest.mark.gpu
@@ -29,16 +29,16 @@ def place(request, monkeypatch):
     """Force where LPs are kept, whatever their size."""
     wanted = dict(PLACES[request.param])
     if wanted.pop("far", False):
-        find = layout.find_layout
+        find = run.find_layout
 
         def far(rows, columns, **more):
-            vectors = layout.vector_bytes(rows, columns, layout.LARGEST_BLOCK)
-            room = vectors + layout.DECLARED_SHARED
+            vectors = run.vector_bytes(rows, columns, run.LARGEST_BLOCK)
+            room = vectors + run.DECLARED_SHARED
             return find(rows, columns, **{**more, "shared_memory": room})
 
         monkeypatch.setattr(import_module("solvers.simplex.batch.run"), "find_layout", far)
     for name, value in wanted.items():
-        monkeypatch.setattr(layout, name, value)
+        monkeypatch.setattr(run, name, value)
 
 
 def both(data):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from solvers.simplex.batch.kernels.simplex import ALL_FAR, ALL_NEAR, MATRIX_FAR
-from solvers.simplex.batch.layout import (
+from solvers.simplex.batch.run import (
     DECLARED_SHARED,
     LARGEST_BLOCK,
     REAL,

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.simplex.batch.prepare import full_scales
-from solvers.simplex.slack_form import geometric_scales
+from solvers.simplex.state import geometric_scales
 
 
 @pytest.mark.parametrize("spread", [0.1, 6.0])

@@ -11,8 +11,14 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from solvers.core.device import Device
 from solvers.core.problem import Problem
 from solvers.simplex.dense_gpu.core import DenseGpuCore
-from solvers.simplex.slack_form import SlackForm, slack_form
-from solvers.simplex.state import LOWER, PivotStatus, SimplexState, slack_start
+from solvers.simplex.state import (
+    LOWER,
+    PivotStatus,
+    SimplexState,
+    SlackForm,
+    slack_form,
+    slack_start,
+)
 
 
 @dataclass(frozen=True, eq=False)

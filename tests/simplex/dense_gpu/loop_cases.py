@@ -11,9 +11,8 @@ from solvers.core.problem import Problem
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
-from solvers.simplex.dense_gpu.steps import dual_iteration, dual_iterations, first_dual
-from solvers.simplex.slack_form import slack_form
-from solvers.simplex.state import slack_start
+from solvers.simplex.dense_gpu.loop import dual_iteration, dual_iterations, first_dual
+from solvers.simplex.state import slack_form, slack_start
 
 KERNEL = DUAL_LOOP.kernels["iterate_dual"]
 """The kernel under test."""

@@ -13,8 +13,7 @@ from solvers.core.errors import DeviceError
 from solvers.core.problem import Problem
 from solvers.simplex.dense_gpu import arrays, loop, nucleus
 from solvers.simplex.dense_gpu.core import DenseGpuCore
-from solvers.simplex.slack_form import slack_form
-from solvers.simplex.state import BASIC, LOWER, PivotStatus, slack_start
+from solvers.simplex.state import BASIC, LOWER, PivotStatus, slack_form, slack_start
 from tests.simplex.dense_gpu.cases import (
     check_state,
     infeasible_problem,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.simplex.dense_gpu.stored_columns import StoredColumns
+from solvers.simplex.dense_gpu.nucleus import StoredColumns
 
 ROWS, STRUCTURALS = 7, 5
 

@@ -27,8 +27,14 @@ from solvers.knapsack.dp.tables.dense import (
     segments,
     unit_profit,
 )
-from solvers.knapsack.dp.tables.plan import Plan, make_plan
-from solvers.knapsack.dp.tables.reduce import Changes, Types, find_changes, find_types
+from solvers.knapsack.dp.tables.plan import (
+    Changes,
+    Plan,
+    Types,
+    find_changes,
+    find_types,
+    make_plan,
+)
 from solvers.knapsack.efficiency import Ordered
 
 STATE = 11.0

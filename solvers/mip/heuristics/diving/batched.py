@@ -37,8 +37,7 @@ from solvers.mip.inference.propagation.kernels.dive import (
     WHOLE,
 )
 from solvers.mip.inference.propagation.kernels.layout import FREE, LANES
-from solvers.mip.inference.propagation.launches import write
-from solvers.mip.inference.propagation.on_device import DeviceModel
+from solvers.mip.inference.propagation.on_device import DeviceModel, write
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Submit

@@ -15,9 +15,8 @@ from solvers.core.outcome import Basis, Outcome, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.mip.heuristics.feasibility_pump.augmented import Request
 from solvers.mip.heuristics.feasibility_pump.projectors import Projection, Simplex, first_order
-from solvers.mip.model import MipModel
+from solvers.mip.model import MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget, BudgetProgress
-from solvers.mip.relaxation import Relaxation
 
 
 def interior(problem: Problem, budget: Budget, seed: int = 0) -> tuple[Projection, Basis | None]:

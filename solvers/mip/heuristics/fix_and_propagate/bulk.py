@@ -24,8 +24,7 @@ from solvers.mip.heuristics.fix_and_propagate.dive import (
     seeded,
 )
 from solvers.mip.heuristics.fix_and_propagate.strategy import guide_of
-from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.domain.state import LENIENT, STRICT
+from solvers.mip.inference.domain import LENIENT, STRICT, Domain
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_fix_and_propagate_bulk import (

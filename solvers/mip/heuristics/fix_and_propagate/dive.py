@@ -18,8 +18,7 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     order_columns,
 )
 from solvers.mip.inference.cliques import Cliques
-from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.domain.state import WORK
+from solvers.mip.inference.domain import WORK, Domain
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (

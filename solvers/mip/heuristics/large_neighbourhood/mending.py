@@ -25,8 +25,7 @@ from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import repair
 from solvers.mip.heuristics.large_neighbourhood.situation import Situation
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.infeasible_points import InfeasiblePoint, InfeasiblePoints
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.pool import InfeasiblePoint, InfeasiblePoints, Submit
 from solvers.mip.submip import SubMipResult, solve_submip
 
 FIRST_FREE = 500

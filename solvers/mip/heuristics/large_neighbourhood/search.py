@@ -17,11 +17,10 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     cutoff_below,
     objective_step,
 )
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.relaxation import Relaxation
 from solvers.mip.solutions.pool import Pool, Submit
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 

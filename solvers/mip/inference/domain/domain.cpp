@@ -55,7 +55,7 @@ NATIVE_MODULE(mip_inference_domain) {
     native::expose(module, "wake_all", &wake_all_rows, "box");
     native::expose(module, "decide", &decide_column, "matrix", "box", "j", "low", "high", "cap",
                    "lenient");
-    native::constants(module, "solvers.mip.inference.domain.state",
+    native::constants(module, "solvers.mip.inference.domain",
                       {{"QUEUE_HEAD", QUEUE_HEAD},
                        {"QUEUE_SIZE", QUEUE_SIZE},
                        {"TRAIL", TRAIL},

@@ -9,11 +9,16 @@ Sections 2.2 and 2.3 of "GPU-Accelerated Primal Heuristics for Mixed Integer Pro
 """
 
 from solvers.mip.inference.probing.batch import BatchProber
-from solvers.mip.inference.probing.build import build_cache
-from solvers.mip.inference.probing.cache import ProbingCache
-from solvers.mip.inference.probing.nogoods import NoGoods, learned, with_rows
-from solvers.mip.inference.probing.priority import Priority, prioritised
-from solvers.mip.inference.probing.prober import DomainProber, Prober, Probes
+from solvers.mip.inference.probing.build import Priority, build_cache, prioritised
+from solvers.mip.inference.probing.prober import (
+    DomainProber,
+    NoGoods,
+    Prober,
+    Probes,
+    learned,
+    with_rows,
+)
+from solvers.mip.inference.probing.store import ProbingCache
 
 __all__ = [
     "BatchProber",

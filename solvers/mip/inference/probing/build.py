@@ -3,18 +3,138 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from enum import Enum
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.inference.cliques import Cliques, find_cliques
-from solvers.mip.inference.probing.cache import ProbingCache, empty_cache
-from solvers.mip.inference.probing.conflicts import with_conflicts
-from solvers.mip.inference.probing.priority import Priority, prioritised
+from solvers.mip.inference.cliques import Cliques, clique_table, find_cliques
 from solvers.mip.inference.probing.prober import DomainProber, Prober
-from solvers.mip.inference.probing.store import Store
+from solvers.mip.inference.probing.store import ProbingCache, Store, empty_cache
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.native.mip_inference_probing_grow import apart, grow
+from solvers.native.mip_inference_probing_rank import conflicts, neighbours
+
+# Conflicts of binary literals that follow from implications, and cliques put together from them.
+#
+# If ``x_j = s`` implies ``x_k = v``, the literals ``(j, s)`` and ``(k, 1 - v)`` exclude each
+# other. Pairs that a clique of the rows already holds say nothing new. A clique grows from a
+# literal by the literals that exclude it, one after the other, as long as each excludes all before
+# it; pairs that the rows hold take part where implications showed them, too.
+
+
+Pairs = npt.NDArray[np.int64]
+
+LONGEST = 64
+"""Literals of a clique put together from pairs: testing a literal takes a search for each."""
+
+ROOM = 6
+"""Literals of all cliques together, for each entry of a pair that needs one. Cliques may overlap,
+so that this is not always enough for the longest ones."""
+
+
+def with_conflicts(model: MipModel, cache: ProbingCache) -> ProbingCache:
+    """Return the cache with its conflicts, and cliques put together from them."""
+    pairs = _pairs(model, cache)
+    rows = cache.cliques
+    new = np.empty(pairs.shape[0], dtype=np.bool_)
+    apart(pairs, rows.literal_start, rows.literal_clique, new)
+    if not new.any():
+        return cache
+    both = np.concatenate([pairs, pairs[:, ::-1]])
+    order = np.lexsort((both[:, 1], both[:, 0]))
+    count = np.bincount(both[:, 0], minlength=2 * model.num_columns)
+    start = np.concatenate(([0], np.cumsum(count))).astype(np.int64)
+    known = np.concatenate([~new, ~new])[order]
+    sizes, members = _grown(start, both[order, 1], known)
+    return replace(
+        cache,
+        conflicts=pairs[new].astype(np.int32),
+        cliques=_joined(model, rows, sizes, members),
+    )
+
+
+def _grown(start: Pairs, other: Pairs, covered: BoolArray) -> tuple[Pairs, IndexArray]:
+    """Return sizes (k,) and literals of cliques that hold every pair not covered yet.
+
+    Literal l excludes ``other[start[l]:start[l+1]]``, rising, and they exclude it.
+    """
+    left = covered.size - int(np.count_nonzero(covered))  # every pair stands there both ways
+    sizes = np.empty(left, dtype=np.int64)
+    members = np.empty(ROOM * left + LONGEST, dtype=np.int32)
+    cliques, used = grow(start, other, covered, sizes, members)
+    return sizes[:cliques], members[:used].copy()
+
+
+def _pairs(model: MipModel, cache: ProbingCache) -> Pairs:
+    """Return the distinct pairs (p, 2) of literals that implications exclude, each rising."""
+    side = np.repeat(np.arange(2 * model.num_columns), np.diff(cache.start))
+    value = cache.low
+    known = model.is_binary[side >> 1] & model.is_binary[cache.column] & (cache.low == cache.high)
+    one = side[known]
+    two = 2 * cache.column[known].astype(np.int64) + 1 - value[known].astype(np.int64)
+    keys = np.minimum(one, two) * (2 * model.num_columns) + np.maximum(one, two)
+    keys = np.unique(keys)
+    return np.column_stack(np.divmod(keys, max(1, 2 * model.num_columns)))
+
+
+def _joined(model: MipModel, rows: Cliques, sizes: Pairs, members: IndexArray) -> Cliques:
+    start = np.concatenate([rows.start, rows.start[-1] + np.cumsum(sizes)])
+    none = np.zeros(sizes.size, dtype=np.uint8)
+    return clique_table(
+        start.astype(np.int32),
+        np.concatenate([rows.member, members]),
+        np.concatenate([rows.is_equality, none]),
+        np.concatenate([rows.row, np.full(sizes.size, -1, dtype=np.int32)]),
+        model.num_columns,
+    )
+
+
+# In which order columns are probed.
+
+
+class Priority(Enum):
+    """Rules for the order of probing; the values say what they look at."""
+
+    CONFLICT = "how many rows, and how far, a column at its other bound violates; then its slack"
+    NEIGHBOURS = "how many entries of other integer columns stand in the rows of a column"
+
+
+def prioritised(model: MipModel, rule: Priority = Priority.NEIGHBOURS, seed: int = 0) -> IndexArray:
+    """Return the integer columns that are not fixed, the most promising one first.
+
+    ``Priority.CONFLICT`` has the three criteria of section 2.2 of arXiv 2510.20499, compared one
+    after the other. The first two count only for columns that push some rows' smallest activity
+    up when they fall and others' when they rise: the number of rows that cannot hold when the
+    column moves to the bound it does not have in the row's smallest activity, and the largest
+    excess. The third is the least slack of a row per unit of the column, the smaller first.
+
+    ``Priority.NEIGHBOURS`` counts the entries of other integer columns in a column's rows; one
+    that shares two rows counts twice. Free columns come last under both rules.
+
+    Parameters
+    ----------
+    model : MipModel
+    rule : Priority
+    seed : int
+        For the order of columns that the rule finds equal.
+    """
+    columns = model.integers[model.lower[model.integers] < model.upper[model.integers]]
+    columns = np.random.default_rng(seed).permutation(columns)
+    free = np.isinf(model.lower[columns]) & np.isinf(model.upper[columns])
+    if rule is Priority.NEIGHBOURS:
+        score = np.empty(columns.size, dtype=np.int64)
+        neighbours(columns, model, score)
+        keys: tuple[np.ndarray, ...] = (-score, free)
+    else:
+        violated = np.empty(columns.size, dtype=np.int64)
+        excess, slack = np.empty(columns.size), np.empty(columns.size)
+        conflicts(columns, model, violated, excess, slack)
+        keys = (slack, -excess, -violated, free)
+    return np.ascontiguousarray(columns[np.lexsort(keys)], dtype=np.int32)
+
 
 STEP = 2048
 """Columns after which it is asked whether to go on (cuOpt's step)."""

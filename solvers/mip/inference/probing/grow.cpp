@@ -131,5 +131,5 @@ NATIVE_MODULE(mip_inference_probing_grow) {
     using namespace mip::probing;
     native::expose(module, "apart", &apart, "pairs", "literal_start", "literal_clique", "found");
     native::expose(module, "grow", &grow, "start", "other", "covered", "sizes", "members");
-    native::constants(module, "solvers.mip.inference.probing.conflicts", {{"LONGEST", LONGEST}});
+    native::constants(module, "solvers.mip.inference.probing.build", {{"LONGEST", LONGEST}});
 }

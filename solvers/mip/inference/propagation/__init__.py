@@ -4,9 +4,8 @@ Section 2.1 of arXiv 2510.20499. :func:`propagate` tightens one box, :class:`Bat
 them; both run on a GPU or, through loops with the same bits, on the CPU.
 """
 
-from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict
+from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict, batch_bytes
 from solvers.mip.inference.propagation.on_device import DeviceModel
-from solvers.mip.inference.propagation.places import batch_bytes
 from solvers.mip.inference.propagation.single import Propagated, Propagator, propagate
 
 __all__ = [

@@ -7,14 +7,101 @@ bin, so that one launch serves all lengths (logarithmic binning: Green et al. 20
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray, MipModel
+
+# Numbers that decide which bounds propagation accepts; device code repeats them in bounds.cuh.
+#
+# The test of the kernels compares both places.
+
+
+ROW_TOLERANCE = 1e-6
+"""A row is infeasible when its activity misses a side by more than this, absolutely ..."""
+
+ROW_RELATIVE = 1e-9
+"""... and by more than this times the side."""
+
+ROUNDING = 1e-6
+"""An implied bound of an integer column may be this far beyond an integer."""
+
+CROSSING = 1e-6
+"""Bounds of a continuous column that cross by no more than this become their middle."""
+
+RELAXATION = 1e-9
+"""An implied bound of a continuous column moves outward by this times max(1, |bound|), so that
+rounding errors of the activities cut nothing off."""
+
+LARGEST_BOUND = 1e15
+"""Implied bounds beyond this are no news (Sofranac et al. 2022 take 1e20, FPR 1e5)."""
+
+SMALLEST_ENTRY = 1e-9
+"""Smaller coefficients imply no bounds."""
+
+CANCELLING = 1e8
+"""A bound this large makes the implied bound of the other side unreliable ..."""
+
+CANCELLED = 1e6
+"""... when that is so many times smaller."""
+
+SIGNIFICANT = 1e-3
+"""A continuous column's new bound has to be better by this times max(1, |bound|), and by this
+times the width of its domain; otherwise cycles of continuous columns creep on for ever."""
+
+SUM_ERROR = 1e-12
+"""Rounding error of a row's sum, relative to it and its side: the room of a row grows by it."""
+
+ROUND_LIMIT = 100
+"""Rounds of a propagation at most (Sofranac et al. 2022)."""
+
+
+# Launches that are repeated, and small copies to a device.
+
+
+def queued(device: Device, launches: Sequence[Callable[[], None]]) -> Callable[[], None]:
+    """Return one call for many bound launches: a recorded graph, where the stream allows that.
+
+    The default stream cannot be recorded. Kernels have to be compiled before.
+    """
+
+    def one_by_one() -> None:
+        for launch in launches:
+            launch()
+
+    stream = device.xp.cuda.get_current_stream()
+    if stream.ptr == 0:
+        return one_by_one
+    stream.begin_capture()
+    try:
+        one_by_one()
+    finally:
+        graph = stream.end_capture()
+    launch_graph: Callable[[], None] = graph.launch
+    return launch_graph
+
+
+def write(target: Any, values: npt.NDArray[Any]) -> None:
+    """Overwrite an array of a device, of the same shape and type, with one of the host."""
+    if isinstance(target, np.ndarray):
+        target[...] = values
+    elif values.size:
+        target.set(np.ascontiguousarray(values, dtype=target.dtype))
+
+
+def copy(target: Any, source: Any) -> None:
+    """Copy an array to another one of the same device, shape and type, on the current stream."""
+    if isinstance(target, np.ndarray):
+        target[...] = source
+    elif source.size:
+        target.data.copy_from_device_async(source.data, source.nbytes)
+
 
 BLOCK = 256
 """Threads in a block of every kernel here; a row of the last bin gets all of them."""

@@ -17,9 +17,7 @@ from solvers.mip.inference.propagation.kernels.box import (
     ROUND,
     STOP,
 )
-from solvers.mip.inference.propagation.launches import queued, write
-from solvers.mip.inference.propagation.on_device import DeviceModel
-from solvers.mip.inference.propagation.tolerances import ROUND_LIMIT
+from solvers.mip.inference.propagation.on_device import ROUND_LIMIT, DeviceModel, queued, write
 from solvers.mip.model import IndexArray
 
 ROUNDS_PER_LOOK = 4

@@ -9,7 +9,6 @@ that no continuous column can mend are found by one product with the matrix (``s
 settles most hopeless points. Beyond a million entries PDLP takes simplex's place (``first_order``).
 """
 
-from solvers.mip.solutions.polish.polished import Polished, PolishStatus
-from solvers.mip.solutions.polish.polisher import Polisher
+from solvers.mip.solutions.polish.polisher import Polished, Polisher, PolishStatus
 
 __all__ = ["PolishStatus", "Polished", "Polisher"]

@@ -3,17 +3,140 @@
 from __future__ import annotations
 
 import concurrent.futures
+import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from solvers.core.device import Device, cpu, find_device
+from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
-from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.solutions.polish.first_order import FirstOrder
-from solvers.mip.solutions.polish.polished import Polished, PolishStatus
+from solvers.core.progress import Progress
+from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.solutions.polish.simplex import Solved, WarmSimplex
 from solvers.mip.solutions.polish.split import ContinuousPart
+
+if TYPE_CHECKING:
+    from solvers.pdlp.warm_started import WarmStarted
+
+# What came of polishing a point.
+
+
+class PolishStatus(Enum):
+    """What is known about the integers of a point that was polished."""
+
+    OPTIMAL = "the continuous columns are optimal for these integers"
+    FEASIBLE = "the point is feasible; its continuous columns may not be the best"
+    INFEASIBLE = "no values of the continuous columns fit these integers"
+    LIMIT = "time was up before anything was known"
+    FAILED = "what the LP returned misses the tolerances"
+
+    @property
+    def has_point(self) -> bool:
+        """Whether a feasible point comes with this status."""
+        return self in (PolishStatus.OPTIMAL, PolishStatus.FEASIBLE)
+
+
+def _no_rows() -> IndexArray:
+    return np.empty(0, dtype=np.int32)
+
+
+def _no_entries() -> FloatArray:
+    return np.empty(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Polished:
+    """A polished point.
+
+    Parameters
+    ----------
+    status : PolishStatus
+    x : (n,) float64, optional
+        A point that passes :func:`~solvers.mip.model.is_feasible`, integers exactly whole.
+    objective : float
+        c'x + offset there; inf without a point.
+    conflict : (k,) int32
+        Where infeasible: rows that cannot hold together for these integers (those of a Farkas
+        ray), or that cannot hold each by itself. Local search may raise their weights.
+    iterations : int
+        Simplex iterations taken.
+    ray : (k,) float64
+        Entries of the Farkas ray in the rows of ``conflict``, of either sign as a whole; empty
+        where there is none.
+    """
+
+    status: PolishStatus
+    x: FloatArray | None = None
+    objective: float = np.inf
+    conflict: IndexArray = field(default_factory=_no_rows)
+    iterations: int = 0
+    ray: FloatArray = field(default_factory=_no_entries)
+
+
+# The LP over the continuous columns by PDLP, where it is too large for simplex.
+
+
+TOLERANCE = 1e-8
+"""Relative, because points are checked by an absolute 1e-6 on rows of any size."""
+
+ITERATIONS = 20_000
+"""Iterations of one LP, which PDLP would never end where there is no solution."""
+
+
+class FirstOrder:
+    """PDLP from the multipliers of the last LP; one run at a time, from any thread."""
+
+    def __init__(self, model: MipModel, part: ContinuousPart, device: str) -> None:
+        self._problem = part.problem(model)
+        self._device = device
+        self._sequence: WarmStarted | None = None
+        self._lock = threading.Lock()
+
+    def solve(
+        self, low: FloatArray, high: FloatArray, guess: FloatArray, seconds: float
+    ) -> tuple[FloatArray | None, bool]:
+        """Return values (k,) for row sides (r,) and whether they are optimal.
+
+        ``guess`` (k,) is where to start. What comes back at the time limit may be feasible
+        enough or not: the caller checks. None where other threads' LPs took all the time.
+        """
+        began = Progress(time_limit=seconds)
+        with self._lock:
+            if began.should_stop() is not None:
+                return None, False
+            sequence = self._prepared()
+            point = sequence.solve(
+                row_lower=low,
+                row_upper=high,
+                x=guess,
+                seconds=began.time_left,
+                iterations=ITERATIONS,
+            )
+        return point.x, point.is_converged
+
+    def _prepared(self) -> WarmStarted:
+        if self._sequence is None:
+            device = find_device(self._device)
+            try:
+                self._sequence = self._on(device)
+            except Exception as error:
+                if device.kind == "cpu" or not device.is_out_of_memory(error):
+                    raise
+                device.release_memory()
+                self._sequence = self._on(cpu())
+        return self._sequence
+
+    def _on(self, device: Device) -> WarmStarted:
+        from solvers.pdlp.warm_started import WarmStarted  # few models' LPs are that large
+
+        options = EngineOptions(threads=1, tolerance=TOLERANCE)
+        return WarmStarted(self._problem, options, device, Progress())
+
 
 LARGEST_FOR_SIMPLEX = 1_000_000
 """Entries of the continuous part from which PDLP is used."""

@@ -31,7 +31,7 @@ struct Data {
     Numbers cost, lower, upper, row_lower, row_upper;
 };
 
-/// The figures of ``solvers.simplex.batch.settings.Parameters``.
+/// The figures of ``solvers.simplex.batch.data.Parameters``.
 struct Settings {
     double tolerance, smallest_pivot, wanted_pivot, accuracy, stalled, check_every, perturbation;
     int rounds;

@@ -1,7 +1,7 @@
 """Many small LPs of one shape, each solved to its vertex by the simplex method in one launch.
 
 An LP is ``min c'x, row_lower <= A x <= row_upper, lower <= x <= upper``, in the slack form of
-``solvers.simplex.slack_form``: variables n..n+m-1 are the activities of the rows. Bit b of
+``solvers.simplex.state``: variables n..n+m-1 are the activities of the rows. Bit b of
 ``varying`` says that the b-th of :data:`VARYING` has a row for each LP; otherwise all share one.
 
 What pivots act on is the dictionary of a basis, the m x n matrix with x_B = D x_N (a tableau

@@ -9,7 +9,7 @@ sides with few entries are gathered from it instead (``ratio.py`` says how they 
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Values
-from solvers.simplex.dense_gpu.kernels.layout import indices, ints, reals, warps
+from solvers.simplex.dense_gpu.control import indices, ints, reals, warps
 
 
 def _bytes(values: Values) -> int:

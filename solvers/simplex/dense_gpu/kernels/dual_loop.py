@@ -10,8 +10,7 @@ the column, solving and updating are one part. All blocks of a launch have to ru
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK
-from solvers.simplex.dense_gpu.kernels.layout import indices, ints, reals
+from solvers.simplex.dense_gpu.control import BLOCK, indices, ints, reals
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks that run at once on a multiprocessor; the kernel's registers allow as many."""

@@ -13,8 +13,7 @@ Nothing is changed if alpha_r came out differently from row and column. The kern
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK
-from solvers.simplex.dense_gpu.kernels.layout import ceiling, indices, ints, reals, row_groups
+from solvers.simplex.dense_gpu.control import BLOCK, ceiling, indices, ints, reals, row_groups
 
 
 def _launch(values: Values) -> Launch:

@@ -10,7 +10,7 @@ close_slots      stored columns that have become unit columns give room to other
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel
-from solvers.simplex.dense_gpu.kernels.layout import each, indices, ints, reals, warps
+from solvers.simplex.dense_gpu.control import each, indices, ints, reals, warps
 
 GATHER_BASIS = Kernel(
     name="gather_basis",

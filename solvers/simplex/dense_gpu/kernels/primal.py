@@ -13,8 +13,8 @@ that no step is negative.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK
-from solvers.simplex.dense_gpu.kernels.layout import (
+from solvers.simplex.dense_gpu.control import (
+    BLOCK,
     ceiling,
     indices,
     ints,

@@ -13,8 +13,7 @@ tried, or, if there are more within the first reach, only the first group is pas
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS
-from solvers.simplex.dense_gpu.kernels.layout import ceiling, indices, ints, reals
+from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS, ceiling, indices, ints, reals
 
 
 def side_blocks(values: Values) -> Launch:

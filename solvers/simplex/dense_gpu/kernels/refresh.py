@@ -10,7 +10,7 @@ One round computes from scratch, a second one refines what rounding left.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, by_owner
-from solvers.simplex.dense_gpu.kernels.layout import each, indices, ints, one_block, reals, warps
+from solvers.simplex.dense_gpu.control import each, indices, ints, one_block, reals, warps
 
 
 def _vectors(count: int) -> int:

@@ -20,8 +20,9 @@ needs no further products with the u_j.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK, SEGMENT
-from solvers.simplex.dense_gpu.kernels.layout import (
+from solvers.simplex.dense_gpu.control import (
+    BLOCK,
+    SEGMENT,
     WARP,
     ceiling,
     indices,

@@ -8,9 +8,9 @@ import pytest
 from solvers.core.device import cpu, find_device
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import CoreSearch
-from solvers.knapsack.dp.gpu_lists import handover, list_search, memory
-from solvers.knapsack.dp.gpu_lists.handover import Handover
+from solvers.knapsack.dp.gpu_lists import list_search, memory
 from solvers.knapsack.dp.gpu_lists.kernels.stages import Field, Mode
+from solvers.knapsack.dp.gpu_lists.list_search import Handover
 from solvers.knapsack.exact_search import solve_knapsack
 from tests.knapsack.brute import CLASSES, instance
 from tests.knapsack.dp.gpu_lists.cases import (
@@ -140,7 +140,7 @@ def test_a_stopped_search_has_the_twins_bound(gpu):
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_whole_solves(kind, monkeypatch):
-    monkeypatch.setattr(handover, "LONG_LIST", 100)
+    monkeypatch.setattr(list_search, "LONG_LIST", 100)
     problem = instance(kind, 500, 10**5, 3)
     here = solve_knapsack(problem, Progress(20.0))
     there = solve_knapsack(problem, Progress(60.0), device="cuda")
@@ -165,8 +165,8 @@ def test_without_memory_on_the_gpu_the_cpu_goes_on(gpu, monkeypatch):
     def full(*given):
         gpu.xp.empty(2**50, dtype=np.int8)
 
-    monkeypatch.setattr(handover, "GpuListSearch", full)
-    monkeypatch.setattr(handover, "LONG_LIST", 100)
+    monkeypatch.setattr(list_search, "GpuListSearch", full)
+    monkeypatch.setattr(list_search, "LONG_LIST", 100)
     items, said = ordered("almost", 1000, 10**5, 2), []
     start = poor_start(items) - 1
     helped = CoreSearch(items, start, items.dantzig_bound, 10**6, Handover("cuda", said.append))

@@ -11,15 +11,15 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack import engine
 from solvers.knapsack.dp.core import CoreSearch
-from solvers.knapsack.dp.gpu_lists import handover, list_search, memory
-from solvers.knapsack.dp.gpu_lists.handover import Handover
+from solvers.knapsack.dp.gpu_lists import list_search, memory
+from solvers.knapsack.dp.gpu_lists.list_search import Handover
 from solvers.knapsack.exact_search import solve_knapsack
 from tests.emulator.gpu import EmulatedGpu
 from tests.knapsack.brute import instance
 from tests.knapsack.dp.gpu_lists.test_search import go_on, ordered, poor_start
 
 GPU = EmulatedGpu("cuda", "a GPU", memory_free=2**28)
-DEVICE_FOR = handover.device_for
+DEVICE_FOR = list_search.device_for
 
 
 class Place(Handover):
@@ -35,8 +35,8 @@ class Place(Handover):
 @pytest.fixture(autouse=True)
 def gpu(monkeypatch, device_code):
     monkeypatch.setattr(memory, "FAMILY", device_code)
-    monkeypatch.setattr(handover, "device_for", lambda wanted: GPU if wanted == "cuda" else None)
-    monkeypatch.setattr(handover, "LONG_LIST", 100)
+    monkeypatch.setattr(list_search, "device_for", lambda wanted: GPU if wanted == "cuda" else None)
+    monkeypatch.setattr(list_search, "LONG_LIST", 100)
     monkeypatch.setattr(list_search, "FIRST_ROOM", 2**12)
 
 
@@ -159,7 +159,7 @@ def test_lists_stay_with_the_cpu_where_there_is_no_gpu(monkeypatch):
 
 
 def test_a_gpu_is_asked_for_only_where_a_list_is_long(monkeypatch):
-    monkeypatch.setattr(handover, "device_for", DEVICE_FOR)
+    monkeypatch.setattr(list_search, "device_for", DEVICE_FOR)
     monkeypatch.setattr("solvers.core.device._gpus", lambda: ())
     place = Handover("cuda", print)
     assert not place.takes(99)

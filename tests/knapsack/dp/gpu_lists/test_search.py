@@ -13,7 +13,7 @@ from solvers.knapsack.dp.gpu_lists.list_search import Given, GpuListSearch
 from solvers.knapsack.dp.gpu_lists.memory import Budget
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.heuristics import first_packing
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import normal_form
 from tests.emulator.gpu import EmulatedGpu
 from tests.knapsack.brute import instance
 

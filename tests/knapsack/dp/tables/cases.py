@@ -6,12 +6,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from solvers.knapsack.dp.tables.dense import Tabled
-from solvers.knapsack.dp.tables.plan import Plan, make_plan
-from solvers.knapsack.dp.tables.reduce import find_changes, find_types
+from solvers.knapsack.dp.tables.plan import Plan, find_changes, find_types, make_plan
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.heuristics import first_packing
-from solvers.knapsack.items import Knapsack
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import Knapsack, normal_form
 
 MOST_CAPACITY = 3000
 

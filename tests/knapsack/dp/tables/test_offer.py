@@ -9,10 +9,9 @@ from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.tables import offer
 from solvers.knapsack.dp.tables.offer import STATE, Tables, find_offer
-from solvers.knapsack.dp.tables.reduce import find_changes, find_types
+from solvers.knapsack.dp.tables.plan import find_changes, find_types
 from solvers.knapsack.exact_search import solve_knapsack
-from solvers.knapsack.items import Knapsack
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import Knapsack, normal_form
 from tests.knapsack.dp.tables.cases import ordered, reference
 
 

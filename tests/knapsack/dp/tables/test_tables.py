@@ -15,11 +15,9 @@ from solvers.knapsack.dp.tables.dense import (
     segments,
     unit_profit,
 )
-from solvers.knapsack.dp.tables.plan import make_plan
-from solvers.knapsack.dp.tables.reduce import find_changes, find_types
+from solvers.knapsack.dp.tables.plan import find_changes, find_types, make_plan
 from solvers.knapsack.efficiency import by_efficiency
-from solvers.knapsack.items import Knapsack
-from solvers.knapsack.normal_form import normal_form
+from solvers.knapsack.items import Knapsack, normal_form
 from tests.knapsack.brute import CLASSES, instance
 from tests.knapsack.dp.tables.cases import check, knapsacks, never, ordered, planned, reference
 

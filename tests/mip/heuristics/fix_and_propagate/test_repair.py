@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.mip.heuristics.fix_and_propagate.dive import MAX_SHIFTS, new_walk, seeded
-from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.domain.state import WORK, copied
+from solvers.mip.inference.domain import WORK, Domain, copied
 from solvers.native.mip_heuristics_fix_and_propagate_dive import collect, repair
 from solvers.native.mip_inference_domain import sum_all
 from tests.mip.inference.domain.models import INF, model_of, random_model

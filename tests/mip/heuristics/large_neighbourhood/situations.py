@@ -12,8 +12,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     cutoff_below,
     objective_step,
 )
-from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.relaxation import Relaxation
+from solvers.mip.model import MipModel, Relaxation, is_feasible
 from solvers.mip.solutions.pool import Found
 
 

@@ -31,8 +31,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     near_rows,
     objective_step,
 )
-from solvers.mip.model import MipModel
-from solvers.mip.relaxation import Relaxation
+from solvers.mip.model import MipModel, Relaxation
 from tests.mip.heuristics.large_neighbourhood.situations import packing, situation
 
 AROUND_THE_INCUMBENT = [rins, crossover, mutation, graph_induced, by_objective, soft_bounds]

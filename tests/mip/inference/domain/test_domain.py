@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.domain.state import INFINITE, WIDEST, copied
+from solvers.mip.inference.domain import INFINITE, WIDEST, Domain, copied
 from solvers.native.mip_inference_domain import sum_all
 from tests.mip.inference.domain.models import INF, model_of, naive_fixed_point, random_model
 

@@ -6,7 +6,7 @@ import pytest
 from solvers.mip.heuristics.fix_and_propagate.bulk import round_point
 from solvers.mip.inference.cliques import find_cliques
 from solvers.mip.inference.probing import build_cache
-from solvers.mip.inference.probing.cache import empty_cache
+from solvers.mip.inference.probing.store import empty_cache
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.probing.models import INF, feasible_points, model_of, random_model

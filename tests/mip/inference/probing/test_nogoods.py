@@ -6,8 +6,7 @@ import threading
 import numpy as np
 
 from solvers.mip.inference.probing import NoGoods, with_rows
-from solvers.mip.inference.probing.nogoods import learned
-from solvers.mip.inference.probing.prober import DomainProber
+from solvers.mip.inference.probing.prober import DomainProber, learned
 from tests.mip.inference.probing.models import INF, feasible_points, model_of, random_model
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.mip.inference.propagation import DeviceModel
+from solvers.mip.inference.propagation.boxes import places_of
 from solvers.mip.inference.propagation.on_device import BLOCK, HEAVY_ROW, plan_rows
-from solvers.mip.inference.propagation.places import places_of
 from tests.mip.inference.propagation.models import AWKWARD, random_model
 
 

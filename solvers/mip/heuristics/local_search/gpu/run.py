@@ -223,7 +223,7 @@ def run_walkers(
         Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
     infeasible_points : callable, optional
         Gets the least violated point of each epoch without a feasible one; where it has a method
-        ``points``, as ``solvers.mip.solutions.infeasible_points`` has, walkers restart from those.
+        ``points``, as ``solvers.mip.solutions.pool`` has, walkers restart from those.
     log : callable, optional
         Gets sentences about the memory plan, the number of walkers, and the end.
     share : callable, optional

@@ -236,7 +236,7 @@ NATIVE_MODULE(mip_inference_propagation_box) {
                        {"CHANGED", CHANGED},
                        {"INFEASIBLE", INFEASIBLE},
                        {"CONTROL_SIZE", CONTROL_SIZE}});
-    native::constants(module, "solvers.mip.inference.propagation.tolerances",
+    native::constants(module, "solvers.mip.inference.propagation.on_device",
                       {{"ROW_TOLERANCE", ROW_TOLERANCE},
                        {"ROW_RELATIVE", ROW_RELATIVE},
                        {"ROUNDING", ROUNDING},
