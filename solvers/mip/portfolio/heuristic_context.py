@@ -18,8 +18,7 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics.feasibility_pump.root import Root
-from solvers.mip.inference import aggregation
-from solvers.mip.inference.aggregation import Aggregated
+from solvers.mip.inference.aggregation import Aggregated, eliminate
 from solvers.mip.inference.cliques import Cliques, find_cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.probing import ProbingCache
@@ -122,7 +121,7 @@ class HeuristicContext:
         """
         if self.is_temporary:
             return None
-        return self.once(aggregation, lambda: aggregation(self.model, Budget(stop=self.is_over)))
+        return self.once(eliminate, lambda: eliminate(self.model, Budget(stop=self.is_over)))
 
     @property
     def implied(self) -> IndexArray | None:
