@@ -9,7 +9,7 @@ from solvers.mip.heuristics.large_neighbourhood import mending
 from solvers.mip.heuristics.large_neighbourhood.mending import Mending
 from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import repair
 from solvers.mip.heuristics.large_neighbourhood.situation import Situation
-from solvers.mip.inference import aggregation
+from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import InfeasiblePoint
@@ -21,7 +21,7 @@ from tests.mip.submip.test_submip import Submissions
 
 def near_point(model: MipModel, seed: int) -> InfeasiblePoint:
     """Return a schedule in which every job starts somewhere, and the resource has no room."""
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     rng = np.random.default_rng(seed)
     small = sub.model
@@ -36,7 +36,7 @@ def near_point(model: MipModel, seed: int) -> InfeasiblePoint:
 
 
 def implied_of(model: MipModel) -> np.ndarray:
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     return sub.implied
 

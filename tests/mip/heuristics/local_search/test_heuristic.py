@@ -13,7 +13,7 @@ from solvers.mip.heuristics.local_search.heuristic import (
     AggregatedLocalSearch,
     LocalSearch,
 )
-from solvers.mip.inference import aggregation
+from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
@@ -83,7 +83,7 @@ def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
 
     def listen(model, budget):
         calls.append(budget)
-        return aggregation(model, budget)
+        return eliminate(model, budget)
 
     monkeypatch.setattr("solvers.mip.portfolio.heuristic_context.eliminate", listen)
     context = context_of(schedule(0))

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.local_search.cpu.walk import Walk
-from solvers.mip.inference import aggregation
-from solvers.mip.inference.aggregation import PoolView
+from solvers.mip.inference.aggregation import PoolView, eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool
@@ -16,7 +15,7 @@ from tests.mip.submip.test_submip import Submissions
 @pytest.mark.parametrize("seed", range(3))
 def test_a_walk_finds_a_schedule_and_hands_on_a_whole_point(seed):
     model = schedule(seed, jobs=20, periods=30)
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     submissions = Submissions(model)
     Walk(sub.model, sub.submit_to(submissions), seed=0).run(Budget(work=2e7))
@@ -26,7 +25,7 @@ def test_a_walk_finds_a_schedule_and_hands_on_a_whole_point(seed):
 
 def test_offers_are_points_of_the_whole_model_and_answer_for_it():
     model = schedule(seed=0)
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     got: list[tuple[np.ndarray, str]] = []
 
@@ -43,7 +42,7 @@ def test_offers_are_points_of_the_whole_model_and_answer_for_it():
 
 def test_near_points_are_within_their_bounds_and_counted_in_the_whole_model():
     model = schedule(seed=0)
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     got: list[tuple[np.ndarray, int]] = []
     x = np.ones(sub.model.num_columns)  # every job at every time: far more use than there is room
@@ -58,7 +57,7 @@ def test_near_points_are_within_their_bounds_and_counted_in_the_whole_model():
 
 def test_a_view_shows_the_pools_points_and_takes_none():
     model = schedule(seed=0)
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     pool = Pool(4, model.integers)
     view = PoolView(pool, sub)

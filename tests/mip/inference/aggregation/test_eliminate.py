@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from solvers.mip.inference import aggregation
+from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.aggregation.schedules import schedule
@@ -56,7 +56,7 @@ def model_with_equations(seed: int) -> MipModel:
 @given(seed=st.integers(0, 10**6))
 def test_points_keep_their_feasibility_and_objective(seed):
     model = model_with_equations(seed)
-    sub = aggregation(model)
+    sub = eliminate(model)
     if sub is None:
         return
     rng = np.random.default_rng(seed)
@@ -74,7 +74,7 @@ def test_points_keep_their_feasibility_and_objective(seed):
 @given(seed=st.integers(0, 10**6))
 def test_the_optimum_is_the_same_as_scipys(seed):
     model = model_with_equations(seed)
-    sub = aggregation(model)
+    sub = eliminate(model)
     if sub is None:
         return
     reference, found = by_milp(model), by_milp(sub.model)
@@ -87,7 +87,7 @@ def test_the_optimum_is_the_same_as_scipys(seed):
 
 def test_stocks_and_times_go_and_only_the_choice_of_each_job_stays_an_equation():
     model = schedule(seed=0)
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     jobs, periods = 6, 10
     assert sub.implied.size == periods + jobs
@@ -97,7 +97,7 @@ def test_stocks_and_times_go_and_only_the_choice_of_each_job_stays_an_equation()
 
 def test_what_the_objective_costs_moves_to_the_columns_that_stay():
     model = schedule(seed=1)
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     assert by_milp(sub.model).fun + sub.model.offset == pytest.approx(by_milp(model).fun)
 
@@ -105,30 +105,30 @@ def test_what_the_objective_costs_moves_to_the_columns_that_stay():
 def test_a_column_that_would_not_be_whole_by_itself_stays():
     # 2 y = 3 a + b: a and b must agree, and putting y in would lose that
     model = model_of([1, 1, 1], [[3, 1, -2]], [0], [0], 0, [1, 1, 9], True)
-    assert aggregation(model) is None
+    assert eliminate(model) is None
     halves = model_of([1, 1, 1], [[4, 2, -2]], [0], [0], 0, [1, 1, 9], True)
-    sub = aggregation(halves)
+    sub = eliminate(halves)
     assert sub is not None
     np.testing.assert_array_equal(sub.implied, [2])
     odd = model_of([1, 1, 1], [[4, 2, -2]], [1], [1], 0, [1, 1, 9], True)
-    assert aggregation(odd) is None
+    assert eliminate(odd) is None
 
 
 def test_an_integer_beside_a_continuous_column_stays_and_the_continuous_one_goes():
     model = model_of([1, 1], [[1, -1]], [0], [0], 0, [5, 9], [True, False])
-    sub = aggregation(model)
+    sub = eliminate(model)
     assert sub is not None
     np.testing.assert_array_equal(sub.implied, [1])
 
 
 def test_small_coefficients_define_nothing():
     model = model_of([1, 1, 1], [[1000, 1, 0]], [0], [0], -9, 9, [True, False, False])
-    assert aggregation(model) is None
+    assert eliminate(model) is None
 
 
 def test_binaries_stay():
     model = model_of([1, 1, 1], [[1, 1, 1]], [1], [1], 0, 1, True)
-    assert aggregation(model) is None
+    assert eliminate(model) is None
 
 
 def in_every_row(m: int, n: int = 60) -> MipModel:
@@ -145,21 +145,21 @@ def in_every_row(m: int, n: int = 60) -> MipModel:
 
 
 def test_columns_stay_where_the_matrix_would_fill_in():
-    assert aggregation(in_every_row(40)) is None
-    assert aggregation(in_every_row(3)) is not None
+    assert eliminate(in_every_row(40)) is None
+    assert eliminate(in_every_row(3)) is not None
 
 
 def test_no_single_column_fills_in_a_large_part_of_the_matrix(monkeypatch):
     elimination = import_module("solvers.mip.inference.aggregation")
     monkeypatch.setattr(elimination, "FEW", 0)
-    assert aggregation(in_every_row(3)) is None
+    assert eliminate(in_every_row(3)) is None
     monkeypatch.setattr(elimination, "MOST_AT_ONCE", 10.0)
-    assert aggregation(in_every_row(3)) is not None
+    assert eliminate(in_every_row(3)) is not None
 
 
 def test_an_ended_budget_leaves_what_was_done():
     model = schedule(seed=2)
-    assert aggregation(model, Budget(work=0.0)) is None
+    assert eliminate(model, Budget(work=0.0)) is None
     budget = Budget()
-    assert aggregation(model, budget) is not None
+    assert eliminate(model, budget) is not None
     assert 0 < budget.work < 1e7
