@@ -1,7 +1,7 @@
 """Dense LU: the paper's elimination by three kernels, and factorisations by the libraries.
 
 ``elimination`` is the algorithm of De Luca, Fiorillo and Marcellino as published; ``lu`` and
-``lu_many`` are what its figures are compared with, and ``examples/papers/angiogenesis_imex.py`` is
+``factorise_many`` are what its figures are compared with, and ``examples/papers/angiogenesis_imex.py`` is
 the run of IMEX steps that it serves.
 """
 

@@ -7,7 +7,7 @@
 
 The factorisation and the triangular solves are the library's: LAPACK's getrf and getrs, and
 cuSOLVER's. On a GPU, a matrix that fits into one block's shared memory is treated there instead,
-by the kernels for many small matrices (``lu_many.py``). What is added is what the libraries leave
+by the kernels for many small matrices (``factorise_many``). Added is what the libraries leave
 to the caller: memory kept from one factorisation to the next, a verdict on the pivots, a condition
 estimate, and refinement with residuals in twice the precision. A GPU must be the current one
 (``with device.activate()``).
