@@ -4,7 +4,7 @@
 //     NATIVE_MODULE(mip_inference_domain) {                        // becomes
 //     solvers.native.mip_inference_domain
 //         expose(module, "propagate", &propagate, "matrix", "box", "lenient");
-//         constants(module, "solvers.mip.inference.domain", {{"TRAIL", TRAIL}});
+//         constants(module, "solvers.mip.inference.domain.state", {{"TRAIL", TRAIL}});
 //     }
 #pragma once
 
