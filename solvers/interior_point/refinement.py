@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.vectors import euclidean
+from solvers.core.vectors import euclidean, inner
 
 Pair = tuple[FloatArray, FloatArray]
 
@@ -55,14 +55,14 @@ def refined(
         step = precondition(residual[:n] * sizes[0], residual[n:] * sizes[1])
         image = weighted(operator(step))
         for q, z in zip(images, steps, strict=True):
-            along = float(np.dot(q, image))
+            along = inner(q, image)
             image = image - along * q
             step = (step[0] - along * z[0], step[1] - along * z[1])
         size = euclidean(image)
         if not (np.isfinite(size) and size > 0.0):
             break
         image, step = image / size, (step[0] / size, step[1] / size)
-        along = float(np.dot(image, residual))
+        along = inner(image, residual)
         x = (x[0] + along * step[0], x[1] + along * step[1])
         before = error
         residual = target - weighted(operator(x))

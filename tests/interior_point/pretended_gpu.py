@@ -19,7 +19,7 @@ from solvers.core.device import Device
 
 HANDED_ON = {
     *(np.where, np.clip, np.concatenate, np.zeros_like, np.ones_like, np.full_like),
-    *(np.isfinite, np.dot),
+    np.isfinite,
 }
 """The functions of NumPy that are called on arrays which may be CuPy's, and that CuPy has."""
 
