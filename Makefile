@@ -46,6 +46,7 @@ build: $(VENV)/installed-develop
 	$(VENV)/bin/python -c 'import solvers.native'
 
 # GPU code of earlier builds is kept: only sources that changed are compiled again.
+# Portable code for later GPUs comes with that for generation 80.
 wheel: $(VENV)/installed-develop
 	$(VENV)/bin/python -m solvers.kernels.ahead build/gpu-code --generations $(GENERATIONS)
 	$(VENV)/bin/python -m pip wheel --quiet \

@@ -25,7 +25,7 @@ from typing import Any
 from solvers.core.errors import EngineError
 from solvers.kernels.family import (
     GENERATIONS,
-    VIRTUAL,
+    OLDEST,
     Family,
     compile_options,
     file_stem,
@@ -38,9 +38,19 @@ from solvers.kernels.family import (
 
 @dataclass(frozen=True)
 class Compiled:
-    """What the compiler made: the code, or None if it failed, and what it said."""
+    """What the compiler made, and what it said.
 
-    code: bytes | None
+    Parameters
+    ----------
+    machine : bytes or None
+        Code of one generation; None for a virtual one, or if it failed.
+    portable : bytes or None
+        The same in the assembler's language; None if it failed.
+    log : str
+    """
+
+    machine: bytes | None
+    portable: bytes | None
     log: str
 
 
@@ -66,7 +76,7 @@ def _candidates() -> list[str]:
 def compile_source(
     library: ctypes.CDLL, source: str, name: str, options: tuple[str, ...]
 ) -> Compiled:
-    """Compile to machine code or, for a virtual architecture, to the assembler's language."""
+    """Compile to the assembler's language and, unless the target is virtual, to machine code."""
     program = ctypes.c_void_p()
     made = library.nvrtcCreateProgram(
         ctypes.byref(program), source.encode(), name.encode(), 0, None, None
@@ -77,11 +87,11 @@ def compile_source(
         texts = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
         failed = library.nvrtcCompileProgram(program, len(options), texts) != 0
         log = _text(program, library.nvrtcGetProgramLogSize, library.nvrtcGetProgramLog)
-        code = None
+        machine, portable = None, None
         if not failed:
-            code = _text(program, library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN)
-            code = code or _text(program, library.nvrtcGetPTXSize, library.nvrtcGetPTX)
-        return Compiled(code, log.rstrip(b"\0").decode(errors="replace"))
+            machine = _text(program, library.nvrtcGetCUBINSize, library.nvrtcGetCUBIN) or None
+            portable = _text(program, library.nvrtcGetPTXSize, library.nvrtcGetPTX)
+        return Compiled(machine, portable, log.rstrip(b"\0").decode(errors="replace"))
     finally:
         library.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -96,11 +106,24 @@ def _text(program: ctypes.c_void_p, size_of: Any, get: Any) -> bytes:
 
 @dataclass(frozen=True)
 class Job:
-    """One compilation: the source, its options and the file that it fills."""
+    """One compilation: the source, its options and the files that it fills.
 
-    file: str
+    Portable code is what the compiler makes on its way to the machine code of that generation.
+    """
+
     source: str
     options: tuple[str, ...]
+    machine: str
+    portable: str | None = None
+
+    @property
+    def files(self) -> list[str]:
+        """The names of its files."""
+        return [self.machine] if self.portable is None else [self.machine, self.portable]
+
+    def is_done(self, folder: Path) -> bool:
+        """Whether all of them are in a folder."""
+        return all((folder / name).is_file() for name in self.files)
 
 
 def build(folder: Path, generations: tuple[int, ...] = GENERATIONS, processes: int = 0) -> int:
@@ -112,15 +135,16 @@ def build(folder: Path, generations: tuple[int, ...] = GENERATIONS, processes: i
         There is no compiler, or a source does not compile without a warning.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    jobs = {job.file: job for family in families() for job in jobs_of(family, generations)}
+    jobs = {job.machine: job for family in families() for job in jobs_of(family, generations)}
+    names = {name for job in jobs.values() for name in job.files}
     for old in folder.iterdir():
-        if old.name not in jobs:
+        if old.name not in names:
             old.unlink()
-    missing = [job for name, job in jobs.items() if not (folder / name).is_file()]
+    missing = [job for job in jobs.values() if not job.is_done(folder)]
     if missing:
         with ProcessPoolExecutor(processes or os.cpu_count()) as pool:
             list(pool.map(store, missing, repeat(folder)))
-    return len(jobs)
+    return len(names)
 
 
 def families() -> Iterator[Family]:
@@ -137,15 +161,15 @@ def families() -> Iterator[Family]:
 
 
 def jobs_of(family: Family, generations: tuple[int, ...] = GENERATIONS) -> Iterator[Job]:
-    """Return the compilations of a family that a wheel holds."""
+    """Return the compilations of a family that a wheel holds, portable code of the oldest too."""
     source = family.source()
     for foreseen in family.foreseen:
         types = family.types(**foreseen)
         options = compile_options(types)
         name = file_stem(family.package, family.stem, source, options)
         for one in generations:
-            yield Job(machine_code(name, one), source, (*options, f"-arch=sm_{one}"))
-        yield Job(portable_code(name), source, (*options, f"-arch=compute_{VIRTUAL}"))
+            portable = portable_code(name) if one == OLDEST else None
+            yield Job(source, (*options, f"-arch=sm_{one}"), machine_code(name, one), portable)
 
 
 def store(job: Job, folder: Path) -> None:
@@ -159,12 +183,13 @@ def store(job: Job, folder: Path) -> None:
     library = load()
     if library is None:
         raise EngineError("NVRTC is not installed: pip install nvidia-cuda-nvrtc")
-    compiled = compile_source(library, job.source, job.file, job.options)
-    if compiled.code is None or "warning" in compiled.log:
-        raise EngineError(f"{job.file} does not compile without a warning:\n{compiled.log}")
-    part = folder / f"{job.file}.{os.getpid()}"
-    part.write_bytes(compiled.code)
-    part.replace(folder / job.file)  # whole or not at all: a file that is there is believed
+    compiled = compile_source(library, job.source, job.machine, job.options)
+    if not compiled.machine or not compiled.portable or "warning" in compiled.log:
+        raise EngineError(f"{job.machine} does not compile without a warning:\n{compiled.log}")
+    for name, code in zip(job.files, (compiled.machine, compiled.portable), strict=False):
+        part = folder / f"{name}.{os.getpid()}"
+        part.write_bytes(code)
+        part.replace(folder / name)  # whole or not at all: a file that is there is believed
 
 
 def main() -> None:

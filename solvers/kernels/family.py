@@ -61,7 +61,7 @@ def threads_for(work: int, threads: int = 0, *, parallel_from: int = PARALLEL_FR
 GENERATIONS = (80, 86, 89, 90, 100, 120)
 """Compute capabilities, times ten, of the GPUs that a wheel has machine code for."""
 
-VIRTUAL = 80
+OLDEST = GENERATIONS[0]
 """Generation whose portable code the driver can translate for every GPU from there on."""
 
 FOLDER = "compiled"
@@ -79,7 +79,7 @@ def find_compiled(stem: str, generation: int) -> Path | None:
         return None
     alike = [one for one in GENERATIONS if one // 10 == generation // 10 and one <= generation]
     wanted = [machine_code(stem, one) for one in sorted(alike, reverse=True)]
-    if generation >= VIRTUAL:
+    if generation >= OLDEST:
         wanted.append(portable_code(stem))
     return next((folder / one for one in wanted if (folder / one).is_file()), None)
 
@@ -97,7 +97,7 @@ def machine_code(stem: str, generation: int) -> str:
 
 def portable_code(stem: str) -> str:
     """Return the name of a file with code for the driver's compiler."""
-    return f"{stem}.compute_{VIRTUAL}.ptx"
+    return f"{stem}.compute_{OLDEST}.ptx"
 
 
 @lru_cache(maxsize=1)
