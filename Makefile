@@ -24,7 +24,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.1
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; \
 	then echo $$name; break; fi; done)
 
-.PHONY: help build wheel demo test test-oldest test-gpu campaign examples lint docs clean
+.PHONY: help build wheel build-wheel try-wheel demo test test-oldest test-gpu campaign examples \
+	lint docs clean
 
 help:
 	@echo "make demo      solve a MIPLIB model from Pyomo, one from PuLP and one MPS file"
@@ -39,7 +40,8 @@ help:
 	@echo "make docs      build the documentation into site/"
 	@echo "make clean     remove the environment and everything that was made"
 
-demo: $(VENV)/installed-demo
+# A developer's environment has all that the demo needs.
+demo: $(or $(wildcard $(VENV)/installed-develop),$(VENV)/installed-demo)
 	$(VENV)/bin/python examples/demo.py --time-limit $(DEMO_TIME_LIMIT) --output demo-output
 
 build: $(VENV)/installed-develop
@@ -47,11 +49,16 @@ build: $(VENV)/installed-develop
 
 # GPU code of earlier builds is kept: only sources that changed are compiled again.
 # Portable code for later GPUs comes with that for generation 80.
-wheel: $(VENV)/installed-develop
+wheel: build-wheel
+	$(MAKE) --no-print-directory try-wheel
+
+build-wheel: $(VENV)/installed-develop
 	$(VENV)/bin/python -m solvers.kernels.ahead build/gpu-code --generations $(GENERATIONS)
 	$(VENV)/bin/python -m pip wheel --quiet \
 		--disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist \
 		--config-settings cmake.define.GPU_CODE=$(abspath build/gpu-code) .
+
+try-wheel: $(VENV)/installed-develop
 	$(VENV)/bin/python -m tests.wheel dist
 
 test: $(VENV)/installed-develop
