@@ -228,7 +228,8 @@ ALGORITHMS = (
     ),
     _same(
         *("CBC", "crossover", "crossover"),
-        values={"on": "on", "off": "off", "maybe": "auto", "presolve": "on"},
+        # CBC knows no numbers here and crosses over where it is given one, as vrpy does
+        values={"on": "on", "off": "off", "maybe": "auto", "presolve": "on", "0": "on"},
     ),
     _same(
         *("HiGHS", "crossover", "run_crossover"),
@@ -245,7 +246,7 @@ ALGORITHMS = (
     ),
     _same(
         *("cuOpt", "crossover", "crossover"),
-        values={"true": "on", "1": "on", "false": "off", "0": "off"},
+        values={"true": "on", "1": "on", "false": "off"},
     ),
     _word("GLPK", "relax", "nomip", True),
     _same("HiGHS", "relax", "solve_relaxation"),

@@ -89,7 +89,7 @@ def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
         ({"nopresol": True}, {"presolve": False}),
         ({"Method": 2}, {"lp_algorithm": "ipm"}),
         ({"Method": -1}, {}),
-        ({"startalg": "barrier", "crossover": "0"}, {"lp_algorithm": "ipm", "crossover": "off"}),
+        ({"startalg": "barrier", "crossover": "0"}, {"lp_algorithm": "ipm", "crossover": "on"}),
         ({"lpmethod": "4", "solutiontype": "2"}, {"lp_algorithm": "ipm", "crossover": "off"}),
         ({"PoolSearchMode": 2, "PoolSolutions": 3}, {"pool_search": "best", "pool_size": 3}),
         ({"solver": "ipx"}, {"lp_algorithm": "ipm"}),

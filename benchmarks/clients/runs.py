@@ -1,0 +1,100 @@
+"""One run of a project's tests with one solver, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.clients.environments import python_of, sources_of
+from benchmarks.clients.projects import Project
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WHOLE = "whole"
+"""What a program's objectives stand under in its report."""
+
+SAME = 1e-6
+"""Relative difference up to which two objectives are one."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """How the tests ended, by name, and the objectives of the models that each of them solved."""
+
+    ended: dict[str, str]
+    objectives: dict[str, list[float | None]]
+
+    def named(self, how: str) -> list[str]:
+        """Return the tests that ended so: ``passed``, ``failed`` or ``skipped``."""
+        return [name for name, end in self.ended.items() if end == how]
+
+
+def run(project: Project, solver: str, cache: Path, tests: list[str], limit: float) -> Run:
+    """Run tests or programs with ``ours``, ``highs`` or ``cbc``, each for ``limit`` seconds."""
+    folder, python = sources_of(project, cache), python_of(project, cache)
+    report = cache / "reports" / f"{project.name}-{solver}.json"
+    report.parent.mkdir(parents=True, exist_ok=True)
+    report.unlink(missing_ok=True)
+    environment = _environment(solver, python, report)
+    with report.with_suffix(".txt").open("w") as log:
+        if not project.has_programs:
+            command = [python, "-m", "pytest", "-p", "substitute", "-q", "-W", "ignore"]
+            command += ["--rootdir", ".", "--timeout", f"{limit:.0f}", *tests]
+            subprocess.run(command, cwd=folder, env=environment, stdout=log, stderr=log)
+            if not report.exists():
+                raise RuntimeError(f"No test of {project.name} was run; see {log.name}.")
+            return Run(**json.loads(report.read_text()))
+        ended, objectives = {}, {}
+        for program in tests:
+            command = [python, HERE / "substitute.py", program]
+            ended[program] = "failed"
+            report.unlink(missing_ok=True)
+            with suppress(subprocess.TimeoutExpired):
+                done = subprocess.run(
+                    command, cwd=folder, env=environment, stdout=log, stderr=log, timeout=limit
+                )
+                ended[program] = "failed" if done.returncode else "passed"
+            if report.exists():
+                objectives[program] = json.loads(report.read_text())["objectives"].get(WHOLE, [])
+    return Run(ended, objectives)
+
+
+def tests_of(project: Project, cache: Path) -> list[str]:
+    """Return what to run of a project: paths of tests, or its programs."""
+    folder = sources_of(project, cache)
+    if project.apart:
+        return [str(Path(test).parent.name + "/" + Path(test).name) for test in project.tests]
+    found: list[str] = []
+    for path in project.tests:
+        programs = sorted(folder.glob(path)) if project.has_programs else []
+        found += [str(each.relative_to(folder)) for each in programs] or [path]
+    return [path for path in found if not path.endswith("__init__.py")]
+
+
+def same_objectives(one: list[float | None], other: list[float | None]) -> bool:
+    """Whether two runs of a test have solved their models to the same values."""
+    if not one or len(one) != len(other):
+        return False
+    pairs = zip(one, other, strict=True)
+    return all(
+        a is b
+        or (a is not None and b is not None and math.isclose(a, b, rel_tol=SAME, abs_tol=SAME))
+        for a, b in pairs
+    )
+
+
+def _environment(solver: str, python: Path, report: Path) -> dict[str, str]:
+    paths = [str(HERE), *([str(ROOT)] if solver == "ours" else [])]
+    cbc = [str(path.parent) for path in python.parents[1].rglob("solverdir/cbc/linux/i64/cbc")]
+    return {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(paths),
+        "PATH": os.pathsep.join([*cbc[:1], os.environ.get("PATH", "")]),
+        "CLIENT_SOLVER": solver,
+        "CLIENT_REPORT": str(report),
+    }
