@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
@@ -55,3 +55,9 @@ class ModelArrays:
         from gpu_bridge.adapters.sos import add_ordered_sets
 
         return add_ordered_sets(problem, self.sets)
+
+    def on(self, problem: Problem) -> ModelArrays:
+        """Return the arrays with the matrix of their problem, so that there are not two of it."""
+        if problem.entries.shape != self.matrix.shape:
+            return self  # ordered sets have added rows
+        return replace(self, matrix=problem.entries)

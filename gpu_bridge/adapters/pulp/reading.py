@@ -15,6 +15,7 @@ import numpy as np
 
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.pulp.version import constraints_of, expressions_of, has_rust_core
+from gpu_bridge.report.conversion import Tell, silent
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.rows import SparseRows
@@ -25,16 +26,16 @@ if TYPE_CHECKING:
 CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
 
 
-def read(lp: Any) -> ModelArrays:
-    """Read an ``LpProblem`` of either version of PuLP."""
+def read(lp: Any, tell: Tell = silent) -> ModelArrays:
+    """Read an ``LpProblem`` of either version of PuLP; ``tell`` hears what comes next."""
     if has_rust_core(lp):
         from gpu_bridge.adapters.pulp.rust_core import read_rust_model  # imports PuLP 4's core
 
         return read_rust_model(lp)
-    return read_model(lp)
+    return read_model(lp, tell)
 
 
-def read_model(lp: Any) -> ModelArrays:
+def read_model(lp: Any, tell: Tell = silent) -> ModelArrays:
     """Read an ``LpProblem`` of PuLP 2 or 3.
 
     Raises
@@ -51,6 +52,7 @@ def read_model(lp: Any) -> ModelArrays:
     others = list(chain(objective, *lp.sos1.values(), *lp.sos2.values()))
     variables, position = _columns(lp._variables, others, lp.dummyVar)
     count = int(pointers[-1])
+    tell(f"{count:,} entries of {len(constraints):,} constraints")
     keys = map(id, chain.from_iterable(expressions))
     try:
         columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)
@@ -60,9 +62,12 @@ def read_model(lp: Any) -> ModelArrays:
         variables, position = _columns(found, others, lp.dummyVar)
         keys = map(id, chain.from_iterable(expressions))
         columns = np.fromiter(map(position.__getitem__, keys), dtype=np.int32, count=count)
+    tell(f"{count:,} coefficients")
     values = _coefficients(expressions, row_names, count)
+    tell(f"names and bounds of {len(variables):,} variables")
     column_names = [variable.name for variable in variables]
     lower, upper, integrality = _bounds(variables, column_names)
+    tell(f"sides of {len(constraints):,} constraints")
     row_lower, row_upper = _sides(constraints, row_names)
     return ModelArrays(
         variables=variables,

@@ -236,13 +236,17 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's model into a :class:`~solvers.core.problem.Problem`."""
         from gpu_bridge.adapters.pulp.reading import read
+        from gpu_bridge.report.conversion import conversion_log
         from solvers.core.errors import CrossedBoundsError
 
         model: SolverModel = lp.solverModel
         with collector_paused():
-            model.arrays = read(lp)
+            tell = conversion_log(model.options)
+            model.arrays = read(lp, tell)
+            tell("the matrix by rows")
             try:
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
+                model.arrays = model.arrays.on(model.problem)
             except CrossedBoundsError as error:
                 from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 

@@ -31,6 +31,7 @@ from gpu_bridge.adapters.pyomo.interface import BlockData, IncompatiblePyomoMode
 from gpu_bridge.adapters.pyomo.matrix import FreeMatrix, MatrixReader
 from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader, Rows
 from gpu_bridge.adapters.sos import FixedMember, OrderedSet, add_ordered_sets
+from gpu_bridge.report.conversion import Tell, in_parts, silent
 from solvers.core.errors import CrossedBoundsError, ProblemError, UnsupportedModelError
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.process_state import Slot
@@ -122,8 +123,12 @@ class ComponentReader:
         self._kept: _KeptRows | None = None
         self._live = Live()
 
-    def read(self, name: str, objective: Any | None, sets: list[Any]) -> ConvertedModel:
+    def read(
+        self, name: str, objective: Any | None, sets: list[Any], tell: Tell = silent
+    ) -> ConvertedModel:
         """Return the model as it is now; ``objective`` is the first of the rows.
+
+        ``tell`` hears what comes next.
 
         Raises
         ------
@@ -136,7 +141,9 @@ class ComponentReader:
             infeasible as it stands.
         """
         with PauseGC():
+            tell("coefficients and sides")
             rows = self._rows.read()
+            tell(f"a matrix of {len(rows.rows):,} rows")
             if sets or self._has_sets:  # whose members may be others than before
                 self._matrix = MatrixReader(chain.from_iterable(item.variables for item in sets))
                 self._has_sets = bool(sets)
@@ -147,6 +154,7 @@ class ComponentReader:
                 self._kept = last.with_data(free.matrix)
             else:
                 self._kept = _KeptRows.of(rows.rows, free, kept)
+            tell(f"bounds of {len(free.columns):,} variables")
             problem = self._problem(rows, free, self._kept, objective, name)
             if sets:
                 problem = add_special_ordered_sets(problem, sets, free.columns)
@@ -194,7 +202,7 @@ class ModelReader:
         A part of the model is not linear, or not understood; the message names it.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, tell: Tell = silent) -> None:
         check_model(model)
         with PauseGC():  # the pass makes many small objects and needs them all until its end
             self._parts = Parts.of(model)
@@ -202,17 +210,19 @@ class ModelReader:
             self._sets = active_sos(model)
             collected = RowCollector()
             collected.add_objective(self._objective)
-            for constraints in active_constraints(model):
-                collected.add_constraints(constraints)
+            for part in chain.from_iterable(map(in_parts, active_constraints(model))):
+                collected.add_constraints(part)
+                tell(f"{len(collected.rows) - 1:,} constraints are read")
+            tell(f"{len(collected.terms):,} terms")
             self._reader = ComponentReader(RowReader(collected))
 
     def fits(self, model: Any) -> bool:
         """Whether the model it was made for has the same parts as then; where in doubt, False."""
         return self._parts is not None and self._parts.are_those_of(model)
 
-    def read(self, model: Any) -> ConvertedModel:
+    def read(self, model: Any, tell: Tell = silent) -> ConvertedModel:
         """Return the model as it is now; raises what :class:`ComponentReader` says."""
-        return self._reader.read(model.name or "", self._objective, self._sets)
+        return self._reader.read(model.name or "", self._objective, self._sets, tell)
 
 
 def convert(model: Any) -> ConvertedModel:
@@ -345,9 +355,10 @@ _last: Slot[weakref.WeakKeyDictionary[Any, _Readers]] = Slot(
 )
 
 
-def convert_again(solver: Any, model: Any) -> ConvertedModel:
+def convert_again(solver: Any, model: Any, tell: Tell = silent) -> ConvertedModel:
     """Read a model as :func:`convert` does, with what this solver knows of it.
 
+    ``tell`` hears what a long conversion is at.
     A reader is used by one thread at a time, and by none after it has failed.
     """
     if not isinstance(model, BlockData):
@@ -355,8 +366,8 @@ def convert_again(solver: Any, model: Any) -> ConvertedModel:
     readers = _last.value.setdefault(solver, weakref.WeakKeyDictionary())
     reader = readers.pop(model, None)
     if reader is None or not reader.fits(model):
-        reader = ModelReader(model)
-    converted = reader.read(model)
+        reader = ModelReader(model, tell)
+    converted = reader.read(model, tell)
     readers[model] = reader
     for old in list(readers.keys())[:-MOST_MODELS]:
         readers.pop(old, None)

@@ -31,6 +31,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, SolutionStatus
 from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 from gpu_bridge.pipeline.dispatch import solve as dispatch
+from gpu_bridge.report.conversion import conversion_log
 from gpu_bridge.report.improvement import Watcher
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import Basis, Start
@@ -148,7 +149,10 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
         timer.start("convert")
         try:
             instance: Instance | None = solver.instance_of(model, config)
-            converted = convert_again(solver, model) if instance is None else instance.read()
+            if instance is None:
+                converted = convert_again(solver, model, conversion_log(options, config.tee))
+            else:
+                converted = instance.read()
         finally:
             timer.stop("convert")
         if config.on_solution is not None:

@@ -370,9 +370,9 @@ def test_values_are_read_without_a_new_look_at_expressions(
     made: list[Any] = []
     honest = ModelReader.__init__
 
-    def counted(self: Any, model: Any) -> None:
+    def counted(self: Any, model: Any, *more: Any) -> None:
         made.append(model)
-        honest(self, model)
+        honest(self, model, *more)
 
     monkeypatch.setattr(ModelReader, "__init__", counted)
     for change in (set_param, set_other_param, fix, set_lower, set_upper, set_named, set_domain):
