@@ -144,8 +144,9 @@ class State(NamedTuple):
 
     ``delta`` (m,) are changes of a trial to the activities of the rows ``touched``, where ``stamp``
     has its number; ``holder`` (v,) says which group has a value. Where groups have no values, two
-    may exchange labels: ``label`` (n,), and ``by_label`` (g, l), the column of each. ``slack_mark`` (k,) has the number of the last trial that looked at a slack; ``excess`` (k,) is
-    what a unit beyond the end of its bounds counts for.
+    may exchange labels: ``label`` (n,), and ``by_label`` (g, l), the column of each. ``slack_mark``
+    (k,) has the number of the last trial that looked at a slack; ``excess`` (k,) is what a unit
+    beyond the end of its bounds counts for.
     """
 
     by_column: SparseRows
