@@ -30,6 +30,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.distributed.communication import Message
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.matrix import SharedMatrix
+from solvers.pdlp.distributed.sides import Side
 from solvers.pdlp.execution.iteration_blocks import iteration_blocks
 from solvers.pdlp.outcomes import bytes_per_iteration
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -130,8 +131,13 @@ def iteration(problem: Problem, device: Device, settings: Settings, blocks: int)
         if isinstance(matrix, SharedMatrix):
             row["received rows"] = matrix.own.received
             row["received columns"] = matrix.other.received
-            row["parts"] = matrix.own.parts
+            row["shared"] = [_shared(side) for side in (matrix.own, matrix.other)]
         return row
+
+
+def _shared(side: Side) -> float:
+    """Return the part of a side's elements that other devices read."""
+    return 1.0 - sum(bounds[-1] - bounds[-2] for bounds in side.bounds) / side.size
 
 
 def whole(problem: Problem, wanted: str, settings: Settings, arguments: argparse.Namespace) -> Row:
