@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from benchmarks.scale import (
@@ -10,6 +12,7 @@ from benchmarks.scale import (
     Machine,
     Traffic,
     compare,
+    fitted,
     from_points,
     half_seconds,
     halves,
@@ -17,7 +20,9 @@ from benchmarks.scale import (
     message_seconds,
 )
 
-MACHINE = Machine(rate=1e12, launch=0.0, inside=Link(0.0, 1e11), between=Link(1e-5, 1e10), gpus=8)
+MACHINE = Machine(
+    rate=1e12, launch=0.0, overlap=1.0, inside=Link(0.0, 1e11), between=Link(1e-5, 1e10), gpus=8
+)
 
 
 def test_one_gpu_only_computes():
@@ -35,6 +40,36 @@ def test_one_gpu_only_computes():
 def test_pieces_travel_while_others_are_computed(shared, pieces, seconds):
     half = Half(2e9, 1e7, shared, pieces)  # 1 ms on each of two, and 0.8 ms on the way
     assert half_seconds(half, MACHINE, 2) == pytest.approx(seconds)
+
+
+def test_without_overlap_all_goes_one_after_the_other():
+    half = Half(2e9, 1e7, 1.0, 4)
+    found = half_seconds(half, replace(MACHINE, overlap=0.0), 2)
+    assert found == pytest.approx(1e-3 + 0.8e-3)
+
+
+def test_points_of_a_machine_give_its_launch_time_and_overlap():
+    parts = {
+        piece: halves(1e6, 2e6, 1.2e9, Traffic((0.3, 0.4), (0.6, 0.8)), piece)
+        for piece in (10**5, 10**9)
+    }
+    there = replace(MACHINE, launch=20e-6, overlap=0.5)
+    rows = []
+    for piece, (primal, dual) in parts.items():
+        moved = (primal.bytes + dual.bytes) / 1e9
+        alone = 1e3 * moved * 1e9 / MACHINE.rate
+        both = 1e3 * iteration_seconds((primal, dual), there, 2)
+        rows += [
+            {"model": piece, "device": "cuda", "GB": moved, "iteration ms": alone},
+            {
+                "model": piece, "device": "cuda:all", "GB": moved, "iteration ms": both,
+                "rows": 1e6, "columns": 2e6, "received rows": 0.3e6, "received columns": 0.8e6,
+                "piece": piece, "shared": [0.6, 0.8],
+            },
+        ]  # fmt: skip
+    found = fitted(rows, MACHINE)
+    assert found.launch == pytest.approx(20e-6)
+    assert found.overlap == pytest.approx(0.5)
 
 
 def test_what_nobody_reads_costs_no_message():
