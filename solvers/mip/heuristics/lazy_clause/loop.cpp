@@ -4,13 +4,8 @@
 #include <algorithm>
 
 #include "analyse.h"
-#include "back.h"
-#include "bounds.h"
-#include "explain.h"
-#include "order.h"
 #include "propagate.h"
 #include "state.h"
-#include "watches.h"
 
 NATIVE_STRUCT(mip::lazy_clause::Sides, by_side, by_code, widest, is_exact, is_integer)
 NATIVE_STRUCT(mip::lazy_clause::State, bound, root, right, activity, infinite, queue, queued,

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "state.h"
+#include "scoring.h"
 
 namespace mip::local_search {
 

@@ -5,10 +5,8 @@
 #include <cmath>
 
 #include "candidates.h"
-#include "chains.h"
 #include "moves.h"
 #include "scoring.h"
-#include "state.h"
 
 NATIVE_STRUCT(mip::local_search::State, rows, columns, status, violated, priced, bounds, kept,
               candidates, links, chain, origins, pivots, breaks)

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import RECORD, Field
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import WALKS
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.state import (
     State,

@@ -15,12 +15,12 @@ from itertools import islice
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
     HALVE_WEIGHTS,
     KEEP_WEIGHTS,
     RESET_WEIGHTS,
 )
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 
 MOST_POINTS = 32

@@ -22,7 +22,7 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     plan_for,
     steps_for,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import (
     FIRST_EPOCH,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, RECORD, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 
 SAMPLED_ROWS = (1, 2, 4, 4, 8, 12)

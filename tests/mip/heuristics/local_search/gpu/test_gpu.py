@@ -9,8 +9,7 @@ import pytest
 
 from solvers.core.device import find_device
 from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import WALKS
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible

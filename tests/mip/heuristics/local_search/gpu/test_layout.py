@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.local_search.gpu.kernels import fields
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import Field
+from solvers.mip.heuristics.local_search.gpu.kernels import walk
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import Field
 from solvers.mip.heuristics.local_search.gpu.layout import BOX, Layout
 from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
 
 
 def test_fields_stand_where_the_loops_have_them():
-    source = resources.files(fields.__package__).joinpath("record.cuh").read_text()
+    source = resources.files(walk.__package__).joinpath("pair.cuh").read_text()
     block = re.search(r"enum Field \{(.*?)\}", source, re.S)
     assert block is not None
     names = [name.strip() for name in block[1].split(",")]
     assert names == [*(field.name for field in Field), "FIELDS"]
-    assert len(Field) <= fields.RECORD
+    assert len(Field) <= walk.RECORD
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -17,7 +17,7 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     plan_for,
     steps_for,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, RECORD, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import (
     FOLLOW,

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, TOLERANCE, Field
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
     HALVE_WEIGHTS,
     KEEP_WEIGHTS,
     RESET_WEIGHTS,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import WALKS
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, TOLERANCE, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.model import is_feasible
 from tests.mip.heuristics.local_search.gpu.cases import CASES, Fleet, restart, run_twin, start_fleet

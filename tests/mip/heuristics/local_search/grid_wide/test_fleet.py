@@ -11,10 +11,10 @@ import pytest
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, Plan, plan_for
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
-from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK
+from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import CHUNK
 from solvers.mip.heuristics.local_search.grid_wide.state import (
     GRID_KERNEL,
     LONG_LINE,

@@ -9,7 +9,7 @@ import gpu_bridge
 from solvers.core.device import Device, find_device
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, _blocks, plan_for
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL

@@ -7,9 +7,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, TOLERANCE, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, TOLERANCE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.grid_wide.kernels.fields import CHUNK, MOVE, Control, Mode
+from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import (
+    CHUNK,
+    MOVE,
+    Control,
+    Mode,
+)
 from solvers.mip.heuristics.local_search.grid_wide.state import tree_nodes
 from solvers.mip.model import is_feasible
 from solvers.native.mip_heuristics_local_search_grid_wide_grid_walk import turn_rows

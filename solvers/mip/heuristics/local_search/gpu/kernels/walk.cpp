@@ -111,7 +111,7 @@ NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
     walk_door<32>(module, "walk");
     walk_door<256>(module, "walk_wide");
     native::constants(
-        module, "solvers.mip.heuristics.local_search.gpu.kernels.fields",
+        module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
         {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}, {"MOST_ROWS", MOST_ROWS}});
     native::constants(module, "solvers.mip.heuristics.local_search.gpu.state",
                       {{"LIFT_PATIENCE", LIFT_PATIENCE}});

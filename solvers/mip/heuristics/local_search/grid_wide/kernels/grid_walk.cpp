@@ -190,9 +190,9 @@ NATIVE_MODULE(mip_heuristics_local_search_grid_wide_grid_walk) {
                    "records", "tree", "claims", "moves", "slots", "partials", "shares", "control",
                    "teams", "blocks", "steps", "seed", "threads");
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
-    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.fields",
+    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
                       {{"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
-    native::constants(module, "solvers.mip.heuristics.local_search.grid_wide.kernels.fields",
+    native::constants(module, "solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk",
                       {{"CHUNK", CHUNK},
                        {"SLOTS", SLOTS},
                        {"MOVE", MOVE},

@@ -1,7 +1,9 @@
-// Numbers, random numbers that follow from key, round and place alone, and the rules for violations.
+// Numbers, random numbers that follow from key, round and place alone, the model, and the tree.
 //
-// The rules are those of the other walkers (walkers/kernels), in the form this kernel needs.
-
+// The rules for violations are those of the other walkers (gpu/kernels), in the form this kernel
+// needs. The violated rows are a tree of counts: its lowest level has a bit for each row; every node
+// above counts the bits below 32 nodes of the level beneath it, up to a top level of 32 nodes at most.
+// Levels stand one after the other, each filled up to a multiple of 32.
 #pragma once
 
 #include "both.cuh"
@@ -12,14 +14,14 @@ constexpr double LEAST_GAIN = 1e-9;    // scores and steps up to here count as n
 constexpr double LARGEST_WEIGHT = 1e6;
 constexpr double UNBOUNDED = 1e308;
 
-// Places in a walker's record that this kernel uses; walkers/kernels/fields.py has all of them.
+// Places in a walker's record that this kernel uses; gpu/kernels/walk.py has all of them.
 enum Field {
     STEP, ORIGIN, REFRESH, OBJECTIVE, VIOLATED, WEIGHTED, OBJECTIVE_WEIGHT, TARGET, LIMIT, BEST,
     KEPT, CURSOR, IDLE, LAST, LAST_UP, MOVES, MINIMA, VISITED, ROWS, TENURE, SPREAD, SMOOTHING,
     JUMP, BREAKTHROUGHS, FRACTION, PAIRS, SCALE, GRANULARITY, PATIENCE
 };
 
-// Places in the control array, fields.py describes them.
+// Places in the control array, grid_walk.py describes them.
 enum Control {
     MODE, FORCED, COPY, SMOOTH, ROW_TEAMS, OBJECTIVE_TEAMS, START, PENDING, DONE, HUGE_USED,
     EXCLUSIVE, MOVED, SEEN, MOVERS, ARRIVED, GENERATION
@@ -110,3 +112,82 @@ BOTH void add_row(Score& score, bool jump, double before, double after, double w
         if (had && !has) score.bonus -= weight;
     }
 }
+
+struct Model {
+    int rows, inequalities, columns, binaries, integers, objectives;
+    const INDEX* row_start;
+    const INDEX* row_column;
+    const REAL* row_value;
+    const REAL* sides;   // (rows,) upper sides
+    const REAL* ranges;  // (rows - inequalities,) upper less lower side
+    const REAL* scales;  // (rows,) about one over the largest entry
+    const INDEX* column_start;
+    const INDEX* column_row;
+    const REAL* column_value;
+    const Pair* bounds;
+    const COSTS_T* costs;
+    const INDEX* objective_columns;
+};
+
+enum Mode { REPAIR, LIFT, BREAK };
+
+constexpr int CHUNK = 4096;       // entries of a long line that a warp reads at a time
+constexpr int LANE_COLUMN = 128;  // entries of a column that a lane reads alone
+constexpr int LANE_ROW = 64;      // and of a row
+constexpr int TEAM_WORK = 8192;   // entries of longer columns that a team scores in a round
+constexpr int SLOTS = 32;         // columns of more than a chunk that are scored in a round
+constexpr int LOOKS = 8;          // entries of a row among which a lane takes one that can move
+constexpr int FETCHED = 4;        // entries whose rows are fetched together
+constexpr int BLOCK = 256;
+constexpr int PIECES = 16384;     // sums that the objective is taken in
+constexpr double CLOCK_LIMIT = 1e6;  // rounds after which stamps and claims start anew: 20 bits
+constexpr int MOVE = 4;           // numbers of a move: column, value (or row), progress, change
+
+struct Choice {  // a move; tie 0 stands for none; stamp says until when its column was bound last
+    double progress, bonus;
+    unsigned tie;
+    int column;
+    double value;
+    unsigned stamp;
+};
+
+BOTH Choice no_choice() { return Choice{0.0, 0.0, 0u, -1, 0.0, 0u}; }
+
+BOTH bool better(const Choice& a, const Choice& b) {
+    if (b.tie == 0u) return a.tie != 0u;
+    if (a.progress != b.progress) return a.progress > b.progress;
+    if (a.bonus != b.bonus) return a.bonus > b.bonus;
+    if (a.stamp != b.stamp) return a.stamp < b.stamp;
+    return a.tie > b.tie;
+}
+
+struct Candidate {
+    int column;  // -1 for none
+    REAL value;
+    Pair state;
+};
+
+constexpr int MOST_LEVELS = 7;
+
+BOTH int padded(int nodes) { return (nodes + 31) & ~31; }
+
+struct Tree {
+    unsigned* nodes;
+    int top;                  // number of the top level
+    int first[MOST_LEVELS];   // where each level begins
+    int size;
+
+    // Called by one thread; ``rows`` decides the shape.
+    BOTH void shape(unsigned* memory, int rows) {
+        nodes = memory;
+        int level = 0, width = (rows + 31) / 32;
+        first[0] = 0;
+        size = padded(larger(width, 1));
+        do {
+            width = (width + 31) / 32;
+            first[++level] = size;
+            size += padded(larger(width, 1));
+        } while (width > 32);
+        top = level;
+    }
+};

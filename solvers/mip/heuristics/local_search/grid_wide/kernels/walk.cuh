@@ -1,9 +1,8 @@
-// The walk's state, the numbers of its round, and what single moves are worth.
-
+// The walk's state, and what a thread does alone: what single moves are worth, where a team looks,
+// what it claims, how rows and columns change; then what a round came to, and what the next one is.
 #pragma once
 
-#include "choice.cuh"
-#include "levels.cuh"
+#include "numbers.cuh"
 
 struct Walk {
     Model model;
@@ -188,3 +187,300 @@ struct Walk {
                       unsigned(fabs(double(state.second)))};
     }
 };
+
+// A claim: the round, then how good the move is, then the team in an order that changes by rounds.
+// Claims of earlier rounds are lower, so that nobody has to take them back.
+BOTH unsigned long long claim_of(const Walk& walk, int team, double progress) {
+    const unsigned order = walk.random.draw(walk.step, OF_ROUND, DRAW_ORDER);
+    const unsigned place = (unsigned(team) ^ order) & unsigned(MOST_TEAMS - 1);
+    const unsigned long long goodness = ordered(progress) >> 32;
+    return ((unsigned long long)walk.clock << 44) | (goodness << 12) | (unsigned long long)place;
+}
+
+struct Place {  // which violated row a team looks at, and which part of it
+    int rank, part, parts;
+};
+
+// Teams share out the list of violated rows; where there are fewer rows than teams, several teams
+// share a row's entries.
+BOTH Place place_of(const Walk& walk, int team) {
+    const int count = walk.count, teams = walk.row_teams;
+    if (count < teams) return Place{team % count, team / count, (teams - team % count - 1) / count + 1};
+    const int length = count / teams, more = count % teams;
+    const int chosen = walk.random.below(walk.step, team, DRAW_ROW, length + (team < more));
+    return Place{team * length + smaller(team, more) + chosen, 0, 1};
+}
+
+// Where in a violated row a team begins to look.
+BOTH int offset_of(const Walk& walk, int team, const Place& place, int row) {
+    const int length = int(walk.model.row_start[row + 1] - walk.model.row_start[row]);
+    const int first_team = walk.count < walk.row_teams ? place.rank : team;
+    return walk.random.below(walk.step, first_team, DRAW_OFFSET, length);
+}
+
+BOTH Candidate no_candidate() { return Candidate{-1, REAL(0), Pair{REAL(0), REAL(0)}}; }
+
+// The candidate that a lane finds in a violated row: the first of some entries whose column can
+// move.
+BOTH Candidate in_row(const Walk& walk, const Place& place, int row, int offset, int lane) {
+    const Model& model = walk.model;
+    const int begin = int(model.row_start[row]);
+    const int length = int(model.row_start[row + 1]) - begin;
+    const double slack = double(walk.cells[row].first);
+    const double need = slack < 0.0 ? slack : plus(slack, -walk.range(row));
+    int number = 32 * place.part + lane;
+    ROLLED
+    for (int look = 0; look < LOOKS && number < length; ++look) {
+        int entry = offset + number;
+        if (entry >= length) entry -= length;
+        entry += begin;
+        const int j = int(model.row_column[entry]);
+        const Pair state = walk.values[j];
+        const REAL value = walk.tight(j, double(state.first), double(model.row_value[entry]), need);
+        const double delta = double(value - state.first);
+        if (fabs(delta) > LEAST_GAIN)
+            return Candidate{walk.forbidden(delta, double(state.second)) ? -1 : j, value, state};
+        number += 32 * place.parts;
+    }
+    return no_candidate();
+}
+
+// The candidate that lowers the objective: one column of the round's window.
+BOTH Candidate in_objective(const Walk& walk, int number) {
+    if (number >= walk.model.objectives) return no_candidate();
+    int at = walk.start + number;
+    if (at >= walk.model.objectives) at -= walk.model.objectives;
+    const int j = int(walk.model.objective_columns[at]);
+    const Pair state = walk.values[j];
+    if (walk.mode == LIFT) return Candidate{j, state.first, state};
+    const REAL value = walk.breaking(j, double(state.first));
+    const double delta = double(value - state.first);
+    if (fabs(delta) <= LEAST_GAIN || walk.forbidden(delta, double(state.second)))
+        return no_candidate();
+    return Candidate{j, value, state};
+}
+
+// Which slot a team may use in this round, or -1: each team has its turns.
+BOTH int slot_of(const Walk& walk, int team) {
+    const int turns = (walk.row_teams + walk.objective_teams + SLOTS - 1) / SLOTS;
+    const int turn = walk.random.below(walk.step, OF_ROUND, DRAW_SLOTS, turns);
+    return team % turns == turn ? team / turns : -1;
+}
+
+// Whether an entry of a team's move needs no claim: its row is shared, and the lot is good.
+BOTH bool is_free(const Walk& walk, int team, int e, REAL delta) {
+    const int row = int(walk.model.column_row[e]);
+    if (walk.shared_count == 0 || walk.shared_number(row) < 0) return false;
+    return walk.admitted(team, row, double(times(walk.model.column_value[e], delta)));
+}
+
+// Notes a team's move, or the violated row for which it found none.
+BOTH void note_move(const Walk& walk, int team, const Choice* best, int row) {
+    double* move = walk.moves + MOVE * (long long)team;
+    move[0] = best ? double(best->column) : -1.0;
+    move[1] = best ? best->value : double(row);
+    move[2] = best ? best->progress : 0.0;
+    move[3] = 0.0;
+}
+
+// Takes ``change`` from a row's slack; returns whether that breaks or mends it.
+BOTH bool shift_row(const Walk& walk, int row, double change, bool& violated) {
+    const double before = double(walk.cells[row].first);
+    const REAL after = REAL(plus(before, -change));
+    walk.cells[row].first = after;
+    const double between = walk.range(row);
+    violated = violation(double(after), between) > 0.0;
+    return violated != (violation(before, between) > 0.0);
+}
+
+// Lets a row for which there was no move gain weight.
+BOTH void bump(const Walk& walk, int row) {
+    if (row < 0 || walk.forced > 0) return;
+    const REAL unit = walk.unit_of(row), weight = walk.cells[row].second;
+    if (double(weight) < LARGEST_WEIGHT * double(unit)) walk.cells[row].second = weight + unit;
+}
+
+// Sets a column's value and stamp; one thread does it when all have read the old value.
+BOTH double set_column(const Walk& walk, int team, int j, REAL value, REAL delta) {
+    const int spread = int(walk.record[SPREAD]) + 1;
+    const int tenure = int(walk.record[TENURE]) +
+                       walk.random.below(walk.step, team, DRAW_TENURE, spread);
+    const double until = double(walk.clock) + double(tenure) + 1.0;
+    walk.values[j] = Pair{value, REAL(delta > REAL(0) ? until : -until)};
+    return times(double(walk.model.costs[j]), double(delta));
+}
+
+// Weights of a row that holds go down by one, as far as they can.
+BOTH void smooth_row(const Walk& walk, int row) {
+    const Pair cell = walk.cells[row];
+    const REAL unit = walk.unit_of(row);
+    if (cell.second > unit && violation(double(cell.first), walk.range(row)) == 0.0)
+        walk.cells[row].second = cell.second - unit;
+}
+
+// Activity of some entries of a row.
+BOTH double activity(const Walk& walk, int first, int end, int stride) {
+    double total = 0.0;
+    for (int e = first; e < end; e += stride)
+        total = plus(total, times(double(walk.model.row_value[e]),
+                                  double(walk.values[walk.model.row_column[e]].first)));
+    return total;
+}
+
+constexpr int OBJECTIVE_PART = 2;   // one team of so many, at most, lowers the objective
+constexpr int FORCED_ROWS = 1024;   // violated rows for each move that is made whatever it costs
+constexpr int MOVERS_MORE = 8;      // moves expected beyond twice those of the round before
+constexpr int LEAST_PATIENCE = 64;  // objective columns looked at for a lift at least
+
+// How many teams try to lower the objective: about as many moves as the target is away.
+BOTH int teams_for_objective(const Walk& walk, double gap) {
+    const int most = larger(1, walk.teams / OBJECTIVE_PART);
+    const int columns = (walk.model.objectives + 31) / 32;
+    const double wanted = times(gap, walk.scale);
+    const int some = wanted < double(most) ? larger(1, int(wanted)) : most;
+    return smaller(some, columns);
+}
+
+// Counts what a round of lifts has looked at; returns whether it is time for something else.
+BOTH bool lifts_are_over(const Walk& walk, int moved) {
+    const int columns = walk.model.objectives;
+    const int window = smaller(columns, 32 * walk.teams), patience = int(walk.record[PATIENCE]);
+    if (moved) {
+        walk.record[IDLE] = 0.0;
+        walk.record[PATIENCE] = double(smaller(2 * patience, larger(columns, LEAST_PATIENCE)));
+        return false;
+    }
+    const int idle = int(walk.record[IDLE]) + window;
+    const bool over = idle >= smaller(columns, patience);
+    walk.record[CURSOR] = double((int(walk.record[CURSOR]) + window) % columns);
+    walk.record[IDLE] = over ? 0.0 : double(idle);
+    if (over) walk.record[PATIENCE] = double(larger(patience / 2, LEAST_PATIENCE));
+    return over;
+}
+
+// Notes a point that holds if it is better than all before.
+BOTH void note_point(const Walk& walk, double objective) {
+    double* record = walk.record;
+    if (!(objective < record[LIMIT] - LEAST_GAIN * larger(1.0, fabs(record[LIMIT])))) return;
+    const double step_down = times(record[FRACTION], larger(1.0, fabs(objective)));
+    record[LIMIT] = objective;
+    record[TARGET] = plus(objective, -larger(step_down, record[GRANULARITY]));
+    walk.control[PENDING] = 1;
+}
+
+// A round in which nothing moved: the objective gains weight, or rarely all weights go down.
+BOTH void change_weights(Walk& walk, int count) {
+    double* record = walk.record;
+    record[MINIMA] += 1.0;
+    const double drawn = double(walk.random.draw(walk.step, OF_ROUND, DRAW_SMOOTH));
+    if (drawn < record[SMOOTHING] * 4294967296.0) {
+        walk.control[SMOOTH] = 1;
+        if (record[OBJECTIVE] < record[TARGET] && record[OBJECTIVE_WEIGHT] > 1.0)
+            record[OBJECTIVE_WEIGHT] -= 1.0;
+    } else if (count == 0 && record[OBJECTIVE_WEIGHT] < LARGEST_WEIGHT) {
+        record[OBJECTIVE_WEIGHT] += 1.0;
+    }
+}
+
+// Chooses teams and window of the next round.
+BOTH void plan_teams(Walk& walk, int mode, int forced, int count) {
+    int* control = walk.control;
+    const double gap = plus(walk.record[OBJECTIVE], -walk.record[TARGET]);
+    const bool aims = walk.record[TARGET] < NONE && gap > 0.0 && walk.model.objectives > 0;
+    int rows = 0, columns = 0;
+    if (mode == LIFT) {
+        columns = smaller(walk.teams, (walk.model.objectives + 31) / 32);
+    } else if (mode == BREAK) {
+        columns = forced ? 1 : teams_for_objective(walk, gap);
+    } else if (forced) {
+        rows = smaller(walk.teams, 1 + count / FORCED_ROWS);
+    } else {
+        columns = aims ? smaller(teams_for_objective(walk, gap), walk.teams - 1) : 0;
+        rows = walk.teams - columns;
+    }
+    control[MODE] = mode;
+    control[FORCED] = forced;
+    control[ROW_TEAMS] = rows;
+    control[OBJECTIVE_TEAMS] = columns;
+    control[START] = 0;
+    if (mode == LIFT)
+        control[START] = int(walk.record[CURSOR]);
+    else if (columns)
+        control[START] = walk.random.below((long long)walk.record[STEP] + 1, OF_ROUND, DRAW_WINDOW,
+                                           walk.model.objectives);
+}
+
+// One thread: what follows from a round with ``count`` violated rows and so many moves.
+BOTH void conclude(Walk& walk, bool begins, int count) {
+    double* record = walk.record;
+    int* control = walk.control;
+    const int moved = begins ? 1 : control[MOVED];
+    const int mode = begins ? int(REPAIR) : control[MODE], forced = begins ? 0 : control[FORCED];
+    record[VIOLATED] = double(count);
+    const bool over = mode == LIFT && lifts_are_over(walk, moved);
+    const bool stuck = moved == 0 && mode != LIFT;
+    control[SMOOTH] = 0;
+    if (stuck && forced == 0) change_weights(walk, count);
+    if (count == 0) note_point(walk, record[OBJECTIVE]);
+    if (count == 0 && walk.model.objectives == 0) control[DONE] = 1;
+    int next = REPAIR;
+    if (count == 0) next = over || stuck ? BREAK : LIFT;
+    plan_teams(walk, next, stuck ? smaller(forced + 1, 2) : 0, count);
+    const int active = control[ROW_TEAMS] + control[OBJECTIVE_TEAMS];
+    control[MOVERS] = begins ? walk.teams : smaller(larger(active, 1), 2 * moved + MOVERS_MORE);
+    control[COPY] = 0;
+    if (control[PENDING] && count == 0 && next != LIFT) {
+        control[COPY] = 1;
+        record[BEST] = record[OBJECTIVE];
+        record[KEPT] += 1.0;
+    }
+    if (count > 0 || next != LIFT) control[PENDING] = 0;
+}
+
+// Counts what a round has changed of the objective, and begins the next one.
+BOTH void close_round(Walk& walk, double change, int count) {
+    double* record = walk.record;
+    int* control = walk.control;
+    if (control[EXCLUSIVE] >= 0) {
+        const double* slot = walk.slots + MOVE * control[EXCLUSIVE];
+        change = times(double(walk.model.costs[int(slot[0])]), slot[3]);
+    }
+    record[STEP] += 1.0;
+    record[OBJECTIVE] = plus(record[OBJECTIVE], change);
+    record[MOVES] += double(control[MOVED]);
+    record[VISITED] += double(control[SEEN]);
+    conclude(walk, false, count);
+    control[MOVED] = control[SEEN] = control[HUGE_USED] = 0;
+    control[EXCLUSIVE] = -1;
+}
+
+// The same before the first round of a launch.
+BOTH void open_rounds(Walk& walk, int count) {
+    int* control = walk.control;
+    control[MOVED] = control[SEEN] = control[HUGE_USED] = 0;
+    control[DONE] = control[PENDING] = 0;
+    control[EXCLUSIVE] = -1;
+    walk.step = (long long)walk.record[STEP];
+    conclude(walk, true, count);
+}
+
+// A column in a slot, when all of its chunks are scored.
+BOTH void judge_slot(const Walk& walk, double* slot, const Score& score) {
+    const int j = int(slot[0]);
+    const Pair state = walk.values[j];
+    const Choice found = walk.judged(j, REAL(slot[1]), state, score, 1u);
+    slot[1] = found.value;
+    slot[2] = found.tie ? found.progress : -NONE;
+    slot[3] = double(REAL(found.value) - state.first);
+}
+
+// The best slot goes alone if no team has a better move; ``largest`` is the best team's progress.
+BOTH void pick_slot(const Walk& walk, double largest) {
+    double best = walk.forced ? -NONE : LEAST_GAIN;
+    for (int at = 0; at < SLOTS; ++at) {
+        const double* slot = walk.slots + MOVE * at;
+        if (slot[0] < 0.0 || !(slot[2] > best) || slot[2] < largest) continue;
+        best = slot[2];
+        walk.control[EXCLUSIVE] = at;
+    }
+}
