@@ -41,7 +41,7 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     Plan,
     steps_for,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.fields import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers

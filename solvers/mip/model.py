@@ -21,6 +21,9 @@ FEASIBILITY_TOLERANCE = 1e-6
 INTEGRALITY_TOLERANCE = 1e-6
 """How far an integer column may be from an integer, and how far bounds are rounded inward."""
 
+MOSTLY_INTEGER = 0.9
+"""Share of integer columns from which a model counts as one of integers."""
+
 
 @dataclass(frozen=True, eq=False)
 class MipModel:
@@ -100,6 +103,11 @@ class MipModel:
     def integers(self) -> IndexArray:
         """Numbers of the integer columns, rising."""
         return np.flatnonzero(self.is_integer).astype(np.int32)
+
+    @property
+    def is_mostly_integer(self) -> bool:
+        """Whether so many columns are integer that lazy clause search finds points the soonest."""
+        return self.integers.size >= MOSTLY_INTEGER * self.num_columns
 
     @cached_property
     def is_binary(self) -> BoolArray:

@@ -37,9 +37,6 @@ WORK_PER_ENTRY, LEAST_WORK = 20, 1_000_000
 """Visits of each entry, and entries in any case, after which the sweeps end: where columns are long
 each step costs as much as a pass over many rows."""
 
-BOLD_FROM = 1
-"""The first pass in which a step may violate as many rows as it mends."""
-
 
 @dataclass(frozen=True, eq=False)
 class Swept:
@@ -84,11 +81,12 @@ def sweep(model: MipModel, budget: Budget) -> Swept:
         if violated == 0 or within.spent():
             break
         x, before = x.copy(), (x, violated)
-        _pass(model, distance, x, within, most=-1 if number < BOLD_FROM else 0)
+        # from the second pass on a step may violate as many rows as it mends
+        _pass(model, distance, x, within, most=0 if number else -1)
         violated = _count(distance)
         if violated >= before[1]:
             x, violated = before
-        if violated > HOPE * before[1] and number >= BOLD_FROM:
+        if violated > HOPE * before[1] and number:
             break
     distance = _distances(model, x)  # afresh, as steps leave rounding errors
     violated = _count(distance)

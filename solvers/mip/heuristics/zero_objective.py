@@ -19,6 +19,7 @@ import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.feasibility_pump.root import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import OVER, Declined, Heuristic, Needs, Report
@@ -26,9 +27,6 @@ from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
 SOURCE = "zero objective"
-
-MOST_ENTRIES = 2_000_000
-"""Entries of a model up to which HiGHS solves its relaxation in time, as in the pumps."""
 
 ENDLESS = 2**31 - 1
 
@@ -94,7 +92,7 @@ HiGHS stops at no amount of work, and its root, where most points are found, tak
 ones."""
 
 
-NEEDS = Needs(integers=True, most_entries=MOST_ENTRIES, incumbent=False)
+NEEDS = Needs(integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=False)
 
 
 @dataclass(frozen=True)

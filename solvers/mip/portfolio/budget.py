@@ -15,6 +15,9 @@ LOOK = 20_000.0
 """Work that asking counts for: what goes on between two looks costs some tenths of a millisecond
 in the interpreter however small the model is, as much as so many entries."""
 
+SLICE = 1_000_000
+"""Entries that compiled loops visit between two looks: some ten milliseconds."""
+
 
 def _never() -> bool:
     return False

@@ -43,10 +43,6 @@ from solvers.mip.model import MipModel
 from solvers.mip.portfolio.credit import CLAUSES, DIVES, NEIGHBOURHOODS, SWAPS, WALKS
 from solvers.mip.portfolio.heuristic import Heuristic, Needs
 
-MOSTLY_INTEGER = 0.9
-"""Share of integer columns from which lazy clause search is due most while there is no point: of
-what found one on such models it was the soonest."""
-
 
 class Place(Enum):
     """Where a heuristic runs."""
@@ -68,8 +64,7 @@ class Models(Enum):
 
     def holds(self, model: MipModel) -> bool:
         """Whether a model is one of these."""
-        is_integer = model.integers.size >= MOSTLY_INTEGER * model.num_columns
-        return self is Models.ALL or is_integer == (self is Models.INTEGER)
+        return self is Models.ALL or model.is_mostly_integer == (self is Models.INTEGER)
 
 
 @dataclass(frozen=True)

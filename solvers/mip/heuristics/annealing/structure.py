@@ -193,18 +193,9 @@ MOST_LABELS = 20_000
 """Rows looked at for labels, the longest first: the whole takes 0.1 s of the interpreter on models
 of 17 and 26 thousand rows."""
 
-LEAST_LABELLED = 2
-"""Columns of groups that a label has at least: with one there is nothing to exchange."""
-
 WIDE_PART = 0.5
 """Part of the columns that have to be in choices among more than two: where most binaries are for
 themselves, as in covers, walks do as well."""
-
-TWO = 2
-"""A binary that is for itself, and none."""
-
-ONE = 0.5
-"""Values above are 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +211,7 @@ class Structure:
         """Return what is chosen (g,) at ``x`` (n,); None where a choice is not made."""
         choices = self.choices
         real = choices.column[choices.column < x.size]
-        ones = real[x[real] > ONE]
+        ones = real[x[real] > 0.5]
         made = np.bincount(choices.group[ones], minlength=choices.count)
         chosen = choices.none.copy()
         chosen[choices.group[ones]] = ones
@@ -335,7 +326,7 @@ def find_structure(model: MipModel, covered_part: float = COVERED_PART) -> Struc
         return None
     choices = find_choices(model)
     sizes = np.diff(choices.start)
-    among_many = int(sizes[sizes > TWO].sum())
+    among_many = int(sizes[sizes > 2].sum())  # two are a binary for itself, and none
     if choices.count < LEAST_GROUPS or among_many < WIDE_PART * choices.column.size:
         return None
     return Structure(choices, slacks, *_labels(model, choices))
@@ -348,7 +339,7 @@ def _labels(model: MipModel, choices: Choices) -> tuple[IndexArray, IndexArray]:
     jobs, machines, days. Without them where choices have values to exchange.
     """
     label = np.full(choices.group.size, -1, dtype=np.int32)
-    wide = np.diff(choices.start) > TWO
+    wide = np.diff(choices.start) > 2
     if (choices.value >= 0).any() or not wide.any():
         return label, np.full((1, 1), -1, dtype=np.int32)
     lengths = model.rows.lengths
@@ -357,7 +348,7 @@ def _labels(model: MipModel, choices: Choices) -> tuple[IndexArray, IndexArray]:
         columns = model.rows[i][0]
         columns = columns[choices.group[columns] >= 0]
         columns = columns[wide[choices.group[columns]]]
-        if choices.is_kept[i] or columns.size < LEAST_LABELLED or (label[columns] >= 0).any():
+        if choices.is_kept[i] or columns.size < 2 or (label[columns] >= 0).any():
             continue
         if np.unique(choices.group[columns]).size < columns.size:
             continue

@@ -5,21 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvers.mip.heuristics.diving.linear import RULES, LinearDives
+from solvers.mip.heuristics.feasibility_pump.root import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 
-MOST_ENTRIES = 2_000_000
-"""Entries of a model up to which its relaxation is left to simplex, as in the pumps."""
-
 FIRST, FIRST_OF_INTEGERS = 3.0, 1.5
-"""Factors of the share of the first few dives: on models with continuous columns, and on others."""
+"""Factors of the share of the first few dives: on models with continuous columns, and on others.
 
-INTEGER_PART = 0.9
-"""Part of integer columns from which the first few are due less: a turn of lazy clause search is
-half as long as one of dives, and on such models it more often finds the first point. Before the
-dives, it finds one of neos-905856 after 93 and 154 million entries in place of 375 (seeds 0, 1) and
-of bnatt400 after 192 in place of 441."""
+A turn of lazy clause search is half as long as one of dives, and on models of integers it more
+often finds the first point. Before the dives, it finds one of neos-905856 after 93 and 154 million
+entries in place of 375 (seeds 0, 1) and of bnatt400 after 192 in place of 441."""
 
 FIRST_DIVES = 4
 """Dives that count as the first: of 59 models eight found one of 48, most of them at once."""
@@ -53,7 +49,7 @@ class LinearDive(Heuristic[Dives, _State]):
     """
 
     name = "linear dive"
-    needs = Needs(integers=True, most_entries=MOST_ENTRIES, incumbent=False)
+    needs = Needs(integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=False)
 
     def prepare(self, context: HeuristicContext) -> Dives:
         """Count the dives."""
@@ -63,8 +59,7 @@ class LinearDive(Heuristic[Dives, _State]):
         """Return more for the first dives."""
         if prepared.most > FIRST_DIVES:
             return usual
-        model = prepared.context.model
-        is_integer = model.integers.size >= INTEGER_PART * model.num_columns
+        is_integer = prepared.context.model.is_mostly_integer
         return usual * (FIRST_OF_INTEGERS if is_integer else FIRST)
 
     def begin(self, prepared: Dives, number: int) -> _State:
@@ -107,7 +102,9 @@ class ImprovingDive(Heuristic[Dives, _State]):
     """Dives from the relaxation's solution, one search for each turn that runs at a time."""
 
     name = "improving dive"
-    needs = Needs(integers=True, most_entries=MOST_ENTRIES, incumbent=True, relaxation=True)
+    needs = Needs(
+        integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=True, relaxation=True
+    )
 
     def prepare(self, context: HeuristicContext) -> Dives:
         """Count the dives."""

@@ -24,6 +24,9 @@ from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.vectors import euclidean
 from solvers.mip.model import IndexArray, MipModel
 
+TOLERANCE = 1e-6
+"""Relative tolerance of a projection whose point is to be submitted, and of the relaxation."""
+
 
 @dataclass(frozen=True, eq=False)
 class Request:
@@ -34,7 +37,7 @@ class Request:
     upper: FloatArray
     row_lower: FloatArray
     row_upper: FloatArray
-    tolerance: float = 1e-6
+    tolerance: float = TOLERANCE
     x: FloatArray | None = None
     y: FloatArray | None = None
 

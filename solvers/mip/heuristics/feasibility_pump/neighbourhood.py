@@ -9,7 +9,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.solutions.pool import Pool
 
 Search = Callable[[FloatArray, Budget], tuple[FloatArray, bool]]
@@ -74,9 +74,6 @@ class Neighbourhood:
     def _run(self, x: FloatArray, budget: Budget) -> tuple[FloatArray, bool]:
         return (x, False) if self._search is None else self._search(x, budget)
 
-
-SLICE = 1_000_000
-"""Entries visited between two looks at the budget: some milliseconds."""
 
 WEIGHTS_KEPT = 0.1
 """Part of the rows' weights that the next search starts with: what was hard before is likely to

@@ -15,11 +15,6 @@ from solvers.mip.portfolio.budget import Budget
 SECONDS = 0.7
 """Time of one rounding (arXiv 2510.20499)."""
 
-CAREFUL_SHARE = 1.0
-"""Time that careful roundings may take together, as a multiple of that of the projections. On small
-models propagation takes ten times as long as a warm-started projection, and a pump that always
-waited for it went a tenth of the way."""
-
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
@@ -48,7 +43,10 @@ def nearest(model: MipModel) -> Rounder:
 
 
 class Roundings:
-    """Rounds carefully while that keeps its share of the time, and to the nearest otherwise.
+    """Rounds carefully while that takes less time than projecting, and to the nearest otherwise.
+
+    On small models propagation takes ten times as long as a warm-started projection, and a pump
+    that always waited for it went a tenth of the way.
 
     Parameters
     ----------
@@ -71,7 +69,7 @@ class Roundings:
         """
         self._projecting += effort
         part = budget.part(SECONDS) if budget.is_timed else budget.part(work=WORK)
-        if self._rounding > CAREFUL_SHARE * self._projecting:
+        if self._rounding > self._projecting:
             return self._quick(x, part, seed), effort
         rounded = self._careful(x, part, seed)
         spent = part.seconds if budget.is_timed else part.work

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented, Request
+from solvers.mip.heuristics.feasibility_pump.augmented import TOLERANCE, Augmented, Request
 from solvers.mip.heuristics.feasibility_pump.cycles import Cycle, Cycles, flipped, shaken, shifted
 from solvers.mip.heuristics.feasibility_pump.neighbourhood import Neighbourhood
 from solvers.mip.heuristics.feasibility_pump.projectors import Projection
@@ -41,9 +41,6 @@ INTEGRAL = 1e-3
 TOLERANCES = ((0.8, 0.1), (0.93, 0.01), (0.97, 1e-3))
 """Share of integers that are whole, and the relative tolerance of projections below it, which
 need not be exact while their points are far from integral (from cuOpt's source)."""
-
-FINAL_TOLERANCE = 1e-6
-"""Tolerance from there on."""
 
 FIRST_STAGE, SECOND_STAGE = 100, 500
 """Iterations with the columns of two values alone, and with all (Bertacco et al. 2007)."""
@@ -182,7 +179,7 @@ class Trajectory:
         whole = np.count_nonzero(np.abs(values - np.round(values)) <= INTEGRAL)
         share = whole / max(1, values.size)
         steps = [tolerance for least, tolerance in TOLERANCES if share < least]
-        self._tolerance = steps[0] if steps else FINAL_TOLERANCE
+        self._tolerance = steps[0] if steps else TOLERANCE
 
     def _round_and_look(self, effort: float) -> bool:
         """Round the projection, look around, and submit what may be a solution."""

@@ -17,7 +17,6 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.fix_and_propagate.dive import (
-    SLICE,
     Attempt,
     new_search,
     new_walk,
@@ -26,7 +25,7 @@ from solvers.mip.heuristics.fix_and_propagate.dive import (
 from solvers.mip.heuristics.fix_and_propagate.strategy import guide_of
 from solvers.mip.inference.domain import LENIENT, STRICT, Domain
 from solvers.mip.model import IndexArray, MipModel
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.native.mip_heuristics_fix_and_propagate_bulk import (
     draw,
     fix_bulk,

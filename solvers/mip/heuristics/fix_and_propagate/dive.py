@@ -20,7 +20,7 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import WORK, Domain
 from solvers.mip.model import IndexArray, MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
     collect,
     dive_leniently,
@@ -128,10 +128,6 @@ def new_walk(num_rows: int, num_columns: int) -> Walk:
         shift=np.zeros(MAX_SHIFTS),
         clock=np.zeros(1, dtype=np.int64),
     )
-
-
-SLICE = 1_000_000
-"""Entries visited between two looks at the budget: ten to twenty milliseconds."""
 
 
 CALLS_PER_LOOK = 8

@@ -30,7 +30,7 @@ from solvers.mip.heuristics.lazy_clause.targets import Targets
 from solvers.mip.heuristics.lazy_clause.value_selection import ValueSelection
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.mip.solutions.pool import Submit
@@ -70,9 +70,6 @@ def luby(k: int) -> int:
             return 1 << (size - 1)
         k -= (1 << (size - 1)) - 1
 
-
-SLICE = 1_000_000
-"""Entries visited between two looks at the budget: some ten milliseconds."""
 
 FIRST_CLAUSES, MORE_CLAUSES = 4000, 500
 """Clauses kept before half of them are dropped, and how many more after each time."""

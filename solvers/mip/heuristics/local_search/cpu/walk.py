@@ -25,7 +25,7 @@ from solvers.mip.heuristics.local_search.cpu.settings import (
 )
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.solutions.pool import Pool, Submit
 
 SOURCE = "local search"
@@ -54,9 +54,6 @@ APART = 3
 
 ORIGINS = ("zero", "objective", "zero", "random")
 """Where rounds start that start afresh, by turns."""
-
-SLICE_WORK = 1_000_000
-"""Entries visited between two looks at the budget: some ten milliseconds."""
 
 LONGEST_SLICE = 16
 """Slices taken together while point after point is found, so that fewer are submitted."""
@@ -245,7 +242,7 @@ class Walk:
         """Walk from one start; return whether nothing is left to do."""
         length = 1
         while not self._budget.spent():
-            work = int(min(length * SLICE_WORK, max(1.0, self._budget.work_left)))
+            work = int(min(length * SLICE, max(1.0, self._budget.work_left)))
             report = self._walker.run(work, self._cutoff())
             self._count(report)
             self._slices += length

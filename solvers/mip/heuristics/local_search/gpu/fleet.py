@@ -36,7 +36,7 @@ from solvers.mip.portfolio.budget import Budget
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
 """Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors."""
 
-BLOCK_LADDER = (132, 264, 528)
+BLOCK_LADDER = WARP_LADDER[:3]
 """Numbers of block walkers to choose from."""
 
 CPU_WALKERS = 4

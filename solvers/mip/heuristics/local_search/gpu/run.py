@@ -128,6 +128,10 @@ EPOCH_SECONDS = 2.0
 OFFERS = 3
 """Points submitted after a slice at most: the best, and others for the pool."""
 
+POINTS = 8
+"""Points that walkers may restart from: their own where there is no pool, and nearly feasible ones
+while there is no feasible one."""
+
 NEAR_ROWS, NEAR_PART = 10, 0.02
 """A point is worth an LP with so many violated rows, or this part of all rows."""
 
@@ -137,12 +141,6 @@ NEAR_TIME = 0.2
 NEAR_EPOCHS = 4
 """Epochs between such submissions where no clock may decide, and between looks at others'
 points."""
-
-OWN_POINTS = 8
-"""Points of its own that a run without a pool restarts from."""
-
-NEAR_POINTS = 8
-"""Nearly feasible points that walkers may restart from, while there is no feasible one."""
 
 GPU_WORK = 1.0 / 256.0
 """What an entry visited on a GPU counts of one visited by a core: the ratio of their rates."""
@@ -412,7 +410,7 @@ class _Run:
             if is_feasible(self._model, point):
                 self._best = min(self._best, float(self._model.cost @ point))
                 points.append(point)
-                self._own = [point, *self._own][:OWN_POINTS]
+                self._own = [point, *self._own][:POINTS]
             else:  # slack has drifted: forget the point
                 records[walker, Field.REFRESH] = 1.0
                 records[walker, [Field.BEST, Field.LIMIT, Field.TARGET]] = NONE
@@ -457,7 +455,7 @@ class _Run:
         known = getattr(self._infeasible_points, "points", None)
         if known is None or (self._pool is not None and len(self._pool)):
             return []
-        return [one.x for one in known()[:NEAR_POINTS]]
+        return [one.x for one in known()[:POINTS]]
 
     def _show_infeasible(self, records: np.ndarray) -> None:
         walker = int(ranking(records)[0])

@@ -42,9 +42,7 @@ from __future__ import annotations
 from enum import IntEnum, auto
 
 from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import MODEL
-
-BLOCK = 256
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import BLOCK, MODEL
 
 ARGUMENTS = (
     *MODEL,
