@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -39,11 +40,27 @@ def seeded(*seeds: int) -> RandomState:
     return state
 
 
-RUNNING, FULL, DONE, GAVE_UP = 0, 1, 2, 3
-"""How a slice ends: work spent, trail full, all columns fixed, no (more) search."""
+class SliceEnd(IntEnum):
+    """How a slice of a dive ends."""
 
-CURSOR, DEPTH, NODES, CONFLICTS, REPAIRS = 0, 1, 2, 3, 4
-"""Places in ``Search.counts``: next column of the order, decisions on the stack, and tallies."""
+    RUNNING = 0
+    """Its work is spent."""
+    FULL = auto()
+    """The trail is full."""
+    DONE = auto()
+    """All columns are fixed."""
+    GAVE_UP = auto()
+    """There is no search, or no more."""
+
+
+class Count(IntEnum):
+    """Places in ``Search.counts``: next column, decisions on the stack, and tallies."""
+
+    CURSOR = 0
+    DEPTH = auto()
+    NODES = auto()
+    CONFLICTS = auto()
+    REPAIRS = auto()
 
 
 class Search(NamedTuple):
@@ -59,7 +76,7 @@ class Search(NamedTuple):
     root : (2, n) float64
         Bounds that the dive began with.
     random : (1,) uint64
-    counts : (5,) int64
+    counts : (len(Count),) int64
     """
 
     order: IndexArray
@@ -83,7 +100,7 @@ def new_search(order: IndexArray, bounds: FloatArray, random: RandomState) -> Se
         stack_cursor=np.zeros(k, dtype=np.int64),
         root=bounds.copy(),
         random=random,
-        counts=np.zeros(5, dtype=np.int64),
+        counts=np.zeros(len(Count), dtype=np.int64),
     )
 
 
@@ -200,7 +217,7 @@ class Attempt:
 
     def fix_continuous(self, columns: IndexArray, by_reference: bool) -> None:
         """Fix the continuous columns one by one where propagation leaves them."""
-        self.search.counts[CURSOR] = 0
+        self.search.counts[Count.CURSOR] = 0
         rule = Value.REFERENCE if by_reference else Value.GOOD_OBJECTIVE
         search = self.search._replace(order=columns)
         self.fix_all(search, rule.value, Mode.DIVE_PROPAGATE.value)
@@ -245,10 +262,10 @@ class Attempt:
     def goes_on(self, status: int) -> bool:
         """Charge the work done and say whether to call the loop again."""
         self.charge()
-        if status == RUNNING and self.budget.spent():
+        if status == SliceEnd.RUNNING and self.budget.spent():
             self.is_complete = False
             return False
-        return status in (RUNNING, FULL)
+        return status in (SliceEnd.RUNNING, SliceEnd.FULL)
 
     def is_spent(self) -> bool:
         """Charge the work done and, every few calls, say whether the budget is spent."""
@@ -356,8 +373,8 @@ class Diver:
             is_feasible=feasible,
             integers_feasible=feasible or attempt.is_consistent,
             violated_rows=broken,
-            nodes=int(search.counts[NODES]),
-            conflicts=int(search.counts[CONFLICTS]),
+            nodes=int(search.counts[Count.NODES]),
+            conflicts=int(search.counts[Count.CONFLICTS]),
             work=attempt.work,
             is_complete=attempt.is_complete,
         )
@@ -391,8 +408,8 @@ def _search(attempt: Attempt, rule: int, mode: int) -> bool:
     domain, search = attempt.domain, attempt.search
     limit = domain.work + max(SMALLEST_SEARCH, SEARCH_PER_NONZERO * domain.model.num_nonzeros)
     nodes = search.order.size + MORE_NODES
-    status = RUNNING
-    while status != GAVE_UP and domain.work < limit:
+    status = SliceEnd.RUNNING
+    while status != SliceEnd.GAVE_UP and domain.work < limit:
         domain.reserve()
         status = search_depth_first(
             domain.model,
@@ -410,5 +427,5 @@ def _search(attempt: Attempt, rule: int, mode: int) -> bool:
             break
     if domain.is_infeasible:  # the search has excluded everything that it looks at
         domain.undo(attempt.base)
-        search.counts[CURSOR] = 0
-    return status == DONE
+        search.counts[Count.CURSOR] = 0
+    return status == SliceEnd.DONE

@@ -15,14 +15,10 @@ from solvers.mip.heuristics.lazy_clause.candidates import SOURCE, Candidates, Se
 from solvers.mip.heuristics.lazy_clause.grid import bounds_of, grid_of, is_safe, sides_of
 from solvers.mip.heuristics.lazy_clause.state import (
     CANDIDATE,
-    CLAUSES,
-    CONFLICTS,
     EXHAUSTED,
     REFUTED,
     RESTART,
-    RUNGS,
-    UNTIL_RESTART,
-    WORK,
+    Count,
     reduce_clauses,
     state_of,
 )
@@ -156,7 +152,7 @@ class ClauseSearch:
     @property
     def conflicts(self) -> int:
         """Contradictions so far."""
-        return int(self.state.counts[CONFLICTS])
+        return int(self.state.counts[Count.CONFLICTS])
 
     @property
     def proven(self) -> float:
@@ -196,12 +192,12 @@ class ClauseSearch:
         """Search until the budget is spent or nothing is left."""
         state, counts = self.state, self.state.counts
         while not budget.spent() and not self._is_over:
-            before = int(counts[WORK])
+            before = int(counts[Count.WORK])
             end = before + int(min(SLICE, budget.work_left)) + 1
             status = int(search(self._sides, state, end))
             if status == CANDIDATE:
                 status = self._judge(budget)
-            budget.charge(float(counts[WORK] - before))
+            budget.charge(float(counts[Count.WORK] - before))
             if status == REFUTED:
                 self._aim()
             if status == RESTART:
@@ -218,13 +214,13 @@ class ClauseSearch:
         density *= 0.5 / max(1.0, float(density.max(initial=1.0)))
         state.score[:-1] = density + 0.1 * rng.random(density.size)
         begin(self._sides, state)
-        state.counts[UNTIL_RESTART] = RESTART_UNIT
+        state.counts[Count.UNTIL_RESTART] = RESTART_UNIT
 
     def _aim(self) -> None:
         """Set the next target, at the root, and note what the root proves."""
         to_root(self._sides, self.state)
         state, counts = self.state, self.state.counts
-        counts[RUNGS] = 0
+        counts[Count.RUNGS] = 0
         self._aimed_at = self.conflicts
         if self._is_over:
             return
@@ -236,7 +232,7 @@ class ClauseSearch:
             hint = self.grid.nearest(self._believed())
             rungs = self.targets.rungs(max(self.least, min(hint, self.most)), self.most)
             state.rung[: len(rungs)] = rungs
-            counts[RUNGS] = len(rungs)
+            counts[Count.RUNGS] = len(rungs)
 
     def _judge(self, budget: Budget) -> int:
         """Go on from a candidate: below its objective, or with other values where it is refuted.
@@ -254,14 +250,14 @@ class ClauseSearch:
     def _restart(self) -> int:
         state, counts = self.state, self.state.counts
         status = settle_root(self._sides, state)
-        if counts[CLAUSES] > self._limit:
+        if counts[Count.CLAUSES] > self._limit:
             reduce_clauses(state)
             watch_clauses(self._sides, state)
             self._limit += MORE_CLAUSES
         self._restarts += 1
         if np.isfinite(self.most):
-            self._patience = unit_of(self.conflicts, int(counts[WORK]))
-        counts[UNTIL_RESTART] = self._patience * luby(self._restarts)
+            self._patience = unit_of(self.conflicts, int(counts[Count.WORK]))
+        counts[Count.UNTIL_RESTART] = self._patience * luby(self._restarts)
         if self._next is not None:
             state.preferred[:-1] = self._next
             self._next = None

@@ -5,6 +5,7 @@ Clauses that tie many decisions together are dropped when there are too many.
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -13,44 +14,6 @@ import numpy.typing as npt
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.heuristics.lazy_clause.grid import Sides
 from solvers.mip.model import ByteArray, IndexArray
-
-TRAIL, LEVEL, HEAD = 0, 1, 2
-"""Length of the trail, number of decisions, first entry that the clauses have not been told of."""
-QUEUE_HEAD, QUEUE_SIZE = 3, 4
-"""The queue of sides, a ring."""
-WORK = 5
-"""Entries of sides and clauses visited."""
-CONFLICT = 6
-"""What is contradicted: a side, -2 - c for clause c, or -1."""
-CLAUSES, LITERALS = 7, 8
-"""Clauses kept and the literals they have."""
-CONFLICTS = 9
-"""Contradictions so far."""
-HEAP = 10
-"""Columns in the heap."""
-FIXED = 11
-"""Integer columns that are fixed."""
-MOST_FIXED = 12
-"""The most that were fixed at a contradiction since values were last set."""
-UNTIL_RESTART = 13
-"""Contradictions until the next restart."""
-CAPPED = 14
-"""Propagations that ended early for lack of room on the trail."""
-EXPLAINED = 15
-"""Entries that stand in ``found``."""
-RECORDED = 16
-"""Entries that stand in ``lits``."""
-TOUCHED = 17
-"""Entries that stand in ``touched``."""
-OPEN, AT = 18, 19
-"""Entries of level ``AT`` that the analysis has still to look at."""
-RUNGS = 20
-"""Rungs that are set."""
-NUM_COUNTS = 21
-
-STEP = 0
-"""What the next contradiction adds to a column's score."""
-NUM_NUMBERS = 1
 
 MOST_RUNGS = 8
 """Rungs that there is room for."""
@@ -63,6 +26,50 @@ MOST_CLAUSES = 40_000
 
 MOST_LITERALS = 2_000_000
 """Literals of all of them."""
+
+
+class Count(IntEnum):
+    """Places in ``State.counts``."""
+
+    TRAIL = 0
+    """Length of the trail."""
+    LEVEL = auto()
+    """Number of decisions."""
+    HEAD = auto()
+    """First entry that the clauses have not been told of."""
+    QUEUE_HEAD = auto()
+    QUEUE_SIZE = auto()
+    """The queue of sides, a ring."""
+    WORK = auto()
+    """Entries of sides and clauses visited."""
+    CONFLICT = auto()
+    """What is contradicted: a side, -2 - c for clause c, or -1."""
+    CLAUSES = auto()
+    LITERALS = auto()
+    """Clauses kept and the literals they have."""
+    CONFLICTS = auto()
+    """Contradictions so far."""
+    HEAP = auto()
+    """Columns in the heap."""
+    FIXED = auto()
+    """Integer columns that are fixed."""
+    MOST_FIXED = auto()
+    """The most that were fixed at a contradiction since values were last set."""
+    UNTIL_RESTART = auto()
+    """Contradictions until the next restart."""
+    CAPPED = auto()
+    """Propagations that ended early for lack of room on the trail."""
+    EXPLAINED = auto()
+    """Entries that stand in ``found``."""
+    RECORDED = auto()
+    """Entries that stand in ``lits``."""
+    TOUCHED = auto()
+    """Entries that stand in ``touched``."""
+    OPEN = auto()
+    AT = auto()
+    """Entries of level ``AT`` that the analysis has still to look at."""
+    RUNGS = auto()
+    """Rungs that are set."""
 
 
 class State(NamedTuple):
@@ -111,8 +118,9 @@ class State(NamedTuple):
         Conflict at which a level was counted last.
     chosen : (2n,) int32
         Entry that stands for a code in the clause to be, or -1.
-    counts : (NUM_COUNTS,) int64
-    numbers : (NUM_NUMBERS,) float64
+    counts : (len(Count),) int64
+    numbers : (1,) float64
+        What the next contradiction adds to a column's score.
     """
 
     bound: FloatArray
@@ -197,8 +205,8 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, preferred: Floa
         stamp=whole(levels, -1),
         chosen=whole(2 * n, -1),
         rung=np.zeros(MOST_RUNGS),
-        counts=np.zeros(NUM_COUNTS, dtype=np.int64),
-        numbers=np.ones(NUM_NUMBERS),
+        counts=np.zeros(len(Count), dtype=np.int64),
+        numbers=np.ones(1),
     )
 
 
@@ -217,7 +225,7 @@ def reduce_clauses(state: State) -> None:
     Only at the root, where no clause is a reason. The lists of watches are to be rebuilt.
     """
     counts = state.counts
-    number = int(counts[CLAUSES])
+    number = int(counts[Count.CLAUSES])
     start = state.clause_start[: number + 1].astype(np.int64)
     spread = state.clause_spread[:number]
     keep = spread <= ALWAYS_KEPT
@@ -242,5 +250,5 @@ def _compact(state: State, start: np.ndarray, keep: BoolArray) -> None:
     state.literal_value[:size] = state.literal_value[: start[-1]][kept]
     state.clause_spread[:number] = state.clause_spread[: keep.size][keep]
     state.clause_start[1 : number + 1] = np.cumsum(lengths[keep])
-    state.counts[CLAUSES] = number
-    state.counts[LITERALS] = size
+    state.counts[Count.CLAUSES] = number
+    state.counts[Count.LITERALS] = size

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.lazy_clause.state import MOST_FIXED, State
+from solvers.mip.heuristics.lazy_clause.state import Count, State
 from solvers.mip.heuristics.trivial import trivial_points
 from solvers.mip.model import MipModel
 
@@ -52,7 +52,7 @@ class ValueSelection:
         """Take values from another source than the last ones, to come to a first point."""
         starts, turn, kind = self._starts(), self._turn // 4, self._turn % 4
         self._turn += 1
-        state.counts[MOST_FIXED] = 0
+        state.counts[Count.MOST_FIXED] = 0
         if kind in (0, 2):
             state.preferred[:] = state.closest
         elif kind == 1 and starts:
@@ -66,7 +66,7 @@ class ValueSelection:
         """Take values from another source than the last ones, to come to a better point."""
         starts, kind = self._starts(), BETTER[self._turn % len(BETTER)]
         self._turn += 1
-        state.counts[MOST_FIXED] = 0
+        state.counts[Count.MOST_FIXED] = 0
         if kind == "start" and starts:
             state.preferred[:-1] = starts[-1]
         elif kind == "best" and best is not None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
-from solvers.mip.heuristics.lazy_clause.state import CLAUSES, LEVEL, MOST_RUNGS, RUNGS
+from solvers.mip.heuristics.lazy_clause.state import MOST_RUNGS, Count
 from solvers.mip.heuristics.lazy_clause.targets import Targets
 from solvers.mip.inference.domain import Domain
 from solvers.mip.portfolio.budget import Budget
@@ -93,7 +93,7 @@ class Watched:
         if np.isposinf(search.most):
             inside = inside[:, :-2]
         assert inside.all()
-        for c in range(int(state.counts[CLAUSES])):
+        for c in range(int(state.counts[Count.CLAUSES])):
             span = slice(state.clause_start[c], state.clause_start[c + 1])
             codes, least = state.literal_code[span], state.literal_value[span]
             assert (both[:, codes] >= least - KEPT).any(axis=1).all()
@@ -168,8 +168,8 @@ def test_a_target_is_assumed_before_anything_else_and_refuting_it_is_a_bound():
     search.beat(4.0)
     search.targets.rungs = lambda least, most: [1.0] if least <= 1.0 else []
     search.beat(3.0)
-    assert search.state.counts[RUNGS] == 1
-    assert search.state.counts[LEVEL] == 0
+    assert search.state.counts[Count.RUNGS] == 1
+    assert search.state.counts[Count.LEVEL] == 0
     search.run(Budget(work=25_000.0))
     assert search.proven == pytest.approx(2.0, abs=1e-6)
 

@@ -16,9 +16,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
-    HALVE_WEIGHTS,
-    KEEP_WEIGHTS,
-    RESET_WEIGHTS,
+    Weights,
 )
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
@@ -143,7 +141,7 @@ def restarts(records: np.ndarray, points: int, rng: np.random.Generator) -> Rest
     """Return who starts again from where while no feasible point is known."""
     walkers: int = records.shape[0]
     origins = np.full(walkers, -1, dtype=np.int32)
-    weights = np.full(walkers, HALVE_WEIGHTS, dtype=np.int32)
+    weights = np.full(walkers, Weights.HALVE, dtype=np.int32)
     shares = rng.uniform(LEAST_CHANGE, MOST_CHANGE, size=walkers)
     if walkers < 2:
         return origins, weights, shares
@@ -151,10 +149,10 @@ def restarts(records: np.ndarray, points: int, rng: np.random.Generator) -> Rest
     bottom = order[-max(1, walkers // BOTTOM) :]
     top = order[: max(1, walkers // TOP)]
     origins[bottom] = rng.choice(top, size=bottom.size)
-    weights[bottom] = rng.choice((KEEP_WEIGHTS, HALVE_WEIGHTS), size=bottom.size)
+    weights[bottom] = rng.choice((Weights.KEEP, Weights.HALVE), size=bottom.size)
     elsewhere = bottom[rng.random(bottom.size) < (POINT_SHARE if points else 0.0)]
     origins[elsewhere] = walkers + rng.integers(0, max(1, points), size=elsewhere.size)
-    weights[elsewhere] = HALVE_WEIGHTS
+    weights[elsewhere] = Weights.HALVE
     return origins, weights, shares
 
 
@@ -201,7 +199,7 @@ class Lives:
         again &= records[:, Field.BEST] > incumbent
         chosen = self._choose(walkers, places)
         origins = np.where(again, walkers + chosen, -1).astype(np.int32)
-        weights = np.where(chosen < places.known, HALVE_WEIGHTS, RESET_WEIGHTS).astype(np.int32)
+        weights = np.where(chosen < places.known, Weights.HALVE, Weights.RESET).astype(np.int32)
         shares = rng.choice(np.asarray(NEAR_SHARES), size=walkers)
         patience = rng.choice(np.asarray(PATIENCES, dtype=float), size=walkers)
         self._patience[:walkers] = np.where(again, patience, self._patience[:walkers])

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
-    HALVE_WEIGHTS,
-    KEEP_WEIGHTS,
-    RESET_WEIGHTS,
+    Weights,
 )
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, TOLERANCE, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
@@ -121,7 +119,7 @@ def test_restart_follows_walkers_and_points_with_their_weights():
     objectives = fleet.records[:, Field.OBJECTIVE_WEIGHT].copy()
     point = np.clip(np.arange(33.0), -1.0, layout.arrays["bounds"][1::2])
     origins = np.array([-1, 0, 0, 5, 5])
-    modes = np.array([0, KEEP_WEIGHTS, HALVE_WEIGHTS, RESET_WEIGHTS, KEEP_WEIGHTS])
+    modes = np.array([0, Weights.KEEP, Weights.HALVE, Weights.RESET, Weights.KEEP])
     restart(fleet, point[None], origins, modes, np.array([0.0, 0.0, 0.0, 0.0, 1.0]), SEED)
     after, now = fleet.host("values"), fleet.host("cells")[:, 1::2] / units
     assert np.array_equal(after[0], before[0])

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
+
 from solvers.kernels.family import Argument, Family, Kernel, Launch
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import BLOCK
 
-RESET_WEIGHTS, KEEP_WEIGHTS, HALVE_WEIGHTS = 0, 1, 2
 
-THREADS = 256
+class Weights(IntEnum):
+    """What becomes of a walker's weights."""
+
+    RESET = 0
+    KEEP = auto()
+    HALVE = auto()
+
 
 RESTART = Kernel(
     name="restart",
@@ -32,7 +40,7 @@ RESTART = Kernel(
     "origins[w] - walkers, and a share shares[w] of them changes at random; its weights become 1, "
     "or those of the walker it follows, or half of them, as weights[w] says, and its record asks "
     "for a refresh. No walker that is followed restarts itself. Device and twin agree exactly.",
-    launch=lambda values: Launch(int(values["walkers"]), THREADS),
+    launch=lambda values: Launch(int(values["walkers"]), BLOCK),
     work=lambda values: int(values["walkers"]) * (int(values["columns"]) + int(values["rows"])),
     bytes_moved=lambda values: (
         32 * int(values["walkers"]) * (int(values["columns"]) + int(values["rows"]))
