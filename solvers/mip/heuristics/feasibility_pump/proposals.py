@@ -17,7 +17,7 @@ from solvers.mip.solutions.pool import Pool, Submit
 
 @dataclass
 class Counts:
-    """Counted while a pump runs.
+    """What a pump did.
 
     Parameters
     ----------
@@ -29,23 +29,11 @@ class Counts:
         Local searches, circles left, beginnings from another point.
     found : int
         Points submitted that were the best so far.
-    """
-
-    projections: int = 0
-    converged: int = 0
-    consistent: int = 0
-    searches: int = 0
-    cycles: int = 0
-    restarts: int = 0
-    found: int = 0
-
-
-@dataclass(frozen=True)
-class PumpCounts:
-    """What a pump did; the fields are those of :class:`Counts`.
-
-    ``is_over`` says that the pump ended by itself: no objective is left to improve, or nothing
-    better than the cut-off was there to project on. ``seconds`` is the time it took.
+    is_over : bool
+        Whether the pump ended by itself: no objective is left to improve, or nothing better than
+        the cut-off was there to project on.
+    seconds : float
+        The time it took.
     """
 
     projections: int = 0

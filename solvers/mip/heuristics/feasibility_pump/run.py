@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, fields
+from dataclasses import fields, replace
 from functools import partial
 
 from solvers.core.device import Device, cpu
@@ -28,7 +28,7 @@ from solvers.mip.heuristics.feasibility_pump.projectors import (
     lockstep,
     projection_budget,
 )
-from solvers.mip.heuristics.feasibility_pump.proposals import Counts, PumpCounts, Target
+from solvers.mip.heuristics.feasibility_pump.proposals import Counts, Target
 from solvers.mip.heuristics.feasibility_pump.root import (
     FIRST_ORDER_FROM,
     SIMPLEX,
@@ -180,17 +180,15 @@ class Pump:
         self._is_possible = bool(model.is_integer.any() and (model.lower <= model.upper).all())
 
     @property
-    def counts(self) -> PumpCounts:
+    def counts(self) -> Counts:
         """What the pump did so far."""
         if self._trajectory is None:
-            return PumpCounts(is_over=not self._is_possible, seconds=self._seconds)
-        return PumpCounts(
-            **asdict(self._trajectory.counts),
-            is_over=self._trajectory.is_over,
-            seconds=self._seconds,
+            return Counts(is_over=not self._is_possible, seconds=self._seconds)
+        return replace(
+            self._trajectory.counts, is_over=self._trajectory.is_over, seconds=self._seconds
         )
 
-    def run(self, budget: Budget) -> PumpCounts:
+    def run(self, budget: Budget) -> Counts:
         """Go on until the budget is spent or nothing is left to gain; return all counts so far.
 
         Untimed, each projection and rounding has an amount of work of its own, and the same
@@ -215,24 +213,17 @@ class Pump:
             trajectory.receive(projection, part.seconds if budget.is_timed else part.work)
 
     def _prepare(self, budget: Budget) -> Trajectory:
-        model, root = self._model, self._root
-        if root is None:
-            share = ROOT_SHARE * budget.seconds_left if budget.is_timed else float("inf")
-            seed = self._manner.seed
-            root = root_relaxation(
-                model, budget.part(share), device=self._device, seed=seed, log=self._log
-            )
-            self._root = root
-        bound = root.relaxation.objective if root.relaxation.is_exact else -float("inf")
-        self._augmented = Augmented.of(model)
+        if self._root is None:
+            self._root = _relax(self._model, budget, self._device, self._manner.seed, self._log)
+        self._augmented = Augmented.of(self._model)
         return Trajectory(
             self._augmented,
-            root,
+            self._root,
             self._submit,
             self._manner,
             rounder=self._rounder,
             neighbourhood=Neighbourhood(self._search),
-            target=Target(model, self._pool, bound),
+            target=_target(self._model, self._pool, self._root),
             pool=self._pool,
         )
 
@@ -245,46 +236,21 @@ class Pump:
         return self._projector
 
 
-def pump(
-    model: MipModel,
-    submit: Submit,
-    budget: Budget,
-    seed: int,
-    *,
-    projector: Projector | None = None,
-    rounder: Rounder | None = None,
-    search: Search | None = None,
-    pool: Pool | None = None,
-    root: Root | None = None,
-    device: Device | None = None,
-    alpha0: float = FIRST_ALPHA,
-    log: Log | None = None,
-) -> PumpCounts:
-    """Look for feasible points by the extended feasibility pump, then for better ones.
+def _relax(
+    model: MipModel, budget: Budget, device: Device | None, seed: int, log: Log | None
+) -> Root:
+    """Solve the relaxation within its share of the budget."""
+    share = ROOT_SHARE * budget.seconds_left if budget.is_timed else float("inf")
+    return root_relaxation(model, budget.part(share), device=device, seed=seed, log=log)
 
-    In one turn; see :class:`Pump` for the parameters.
-    """
-    made = Pump(
-        model,
-        submit,
-        seed,
-        projector=projector,
-        rounder=rounder,
-        search=search,
-        pool=pool,
-        root=root,
-        device=device,
-        alpha0=alpha0,
-        log=log,
-    )
-    counts = made.run(budget)
-    if log is not None:
-        log(
-            f"Pump: {counts.projections} projections ({counts.converged} converged), "
-            f"{counts.cycles} circles, {counts.found} improvements in {counts.seconds:.2f} s"
-        )
-    return counts
 
+def _target(model: MipModel, pool: Pool | None, root: Root) -> Target:
+    bound = root.relaxation.objective if root.relaxation.is_exact else -float("inf")
+    return Target(model, pool, bound)
+
+
+COUNTED = tuple(one.name for one in fields(Counts) if one.name not in ("is_over", "seconds"))
+"""What is added up over the pumps of a batch."""
 
 WIDTH = 8
 """Pumps of a batch by default."""
@@ -357,18 +323,20 @@ class PumpBatch:
         )
 
     @property
-    def counts(self) -> PumpCounts:
+    def counts(self) -> Counts:
         """What the pumps did so far, together."""
-        names = [field.name for field in fields(Counts)]
-        sums = {name: sum(getattr(t.counts, name) for t in self._trajectories) for name in names}
-        return PumpCounts(**sums, is_over=self._is_over, seconds=self._seconds)
+        total = Counts(is_over=self._is_over, seconds=self._seconds)
+        for trajectory in self._trajectories:
+            for name in COUNTED:
+                setattr(total, name, getattr(total, name) + getattr(trajectory.counts, name))
+        return total
 
     @property
     def _is_over(self) -> bool:
         started = bool(self._trajectories)
         return not self._is_possible or (started and any(t.is_over for t in self._trajectories))
 
-    def run(self, budget: Budget) -> PumpCounts:
+    def run(self, budget: Budget) -> Counts:
         """Go on until the budget is spent or nothing is left to gain; return all counts so far."""
         began = budget.seconds
         if not self._is_over:
@@ -389,12 +357,8 @@ class PumpBatch:
     def _prepare(self, budget: Budget) -> None:
         model, root = self._model, self._root
         if root is None:
-            share = ROOT_SHARE * budget.seconds_left if budget.is_timed else float("inf")
-            root = root_relaxation(
-                model, budget.part(share), device=self._device, seed=self._seed, log=self._log
-            )
-        bound = root.relaxation.objective if root.relaxation.is_exact else -float("inf")
-        target = Target(model, self._pool, bound)
+            root = _relax(model, budget, self._device, self._seed, self._log)
+        target = _target(model, self._pool, root)
         for number in range(self._width):
             seed = self._seed + number
             rounder = by_propagation(model) if self._rounder_of is None else self._rounder_of(seed)

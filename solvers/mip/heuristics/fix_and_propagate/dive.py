@@ -408,7 +408,7 @@ def _search(attempt: Attempt, rule: int, mode: int) -> bool:
     domain, search = attempt.domain, attempt.search
     limit = domain.work + max(SMALLEST_SEARCH, SEARCH_PER_NONZERO * domain.model.num_nonzeros)
     nodes = search.order.size + MORE_NODES
-    status = SliceEnd.RUNNING
+    status: int = SliceEnd.RUNNING
     while status != SliceEnd.GAVE_UP and domain.work < limit:
         domain.reserve()
         status = search_depth_first(

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.proposals import PumpCounts
+from solvers.mip.heuristics.feasibility_pump.proposals import Counts
 from solvers.mip.heuristics.feasibility_pump.run import PumpBatch
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -74,7 +74,7 @@ class Keeper:
         return self.pool.add(Found(found.x, found.objective, 0.0, source))
 
 
-def pump_batch(model: MipModel, submit: Submit, budget: Budget, seed: int, **more) -> PumpCounts:
+def pump_batch(model: MipModel, submit: Submit, budget: Budget, seed: int, **more) -> Counts:
     """Run several pumps in lockstep, in one turn."""
     with closing(PumpBatch(model, submit, seed, **more)) as pumps:
         return pumps.run(budget)

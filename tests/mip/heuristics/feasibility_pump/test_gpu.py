@@ -9,7 +9,7 @@ from solvers.mip.heuristics.feasibility_pump import root as roots
 from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
 from solvers.mip.heuristics.feasibility_pump.projectors import first_order
 from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
-from solvers.mip.heuristics.feasibility_pump.run import pump
+from solvers.mip.heuristics.feasibility_pump.run import Pump
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import Keeper, pump_batch, random_mip
 from tests.pdlp.lps import solve_with_highs
@@ -31,7 +31,7 @@ def test_one_pump_finds_points():
     model = random_mip(3, 15, 25)
     keeper, device = Keeper(model), find_device("cuda")
     projector = first_order(Augmented.of(model).problem, device, Budget())
-    counts = pump(model, keeper, Budget(work=2e7), 0, pool=keeper.pool, projector=projector)
+    counts = Pump(model, keeper, 0, pool=keeper.pool, projector=projector).run(Budget(work=2e7))
     assert counts.projections > 0
     assert counts.converged > 0
     assert keeper.pool.best is not None

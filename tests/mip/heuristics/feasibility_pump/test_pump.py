@@ -12,7 +12,7 @@ from solvers.mip.heuristics.feasibility_pump.neighbourhood import by_walker
 from solvers.mip.heuristics.feasibility_pump.projectors import first_order
 from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
 from solvers.mip.heuristics.feasibility_pump.rounding import nearest
-from solvers.mip.heuristics.feasibility_pump.run import Pump, pump
+from solvers.mip.heuristics.feasibility_pump.run import Pump
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.pool import Found, Pool
@@ -21,7 +21,7 @@ from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, random
 
 def run(model, seed=0, work=1e7, **options):
     keeper = Keeper(model)
-    counts = pump(model, keeper, Budget(work=work), seed, pool=keeper.pool, **options)
+    counts = Pump(model, keeper, seed, pool=keeper.pool, **options).run(Budget(work=work))
     return keeper, counts
 
 
@@ -77,7 +77,7 @@ def test_points_of_others_set_the_cutoff():
     best = first.pool.best
     assert best is not None
     keeper.pool.add(Found(best.x, best.objective, 0.0, "another"))
-    pump(model, keeper, Budget(work=2e6), 1, pool=keeper.pool)
+    Pump(model, keeper, 1, pool=keeper.pool).run(Budget(work=2e6))
     assert keeper.pool.objective <= best.objective
 
 
@@ -122,14 +122,8 @@ def test_local_search_is_asked_around_every_rounding():
 def test_a_walker_searches_around_rounded_points():
     model = random_mip(1, 15, 25)
     found = Keeper(model)
-    counts = pump(
-        model,
-        found,
-        Budget(work=2e7),
-        0,
-        pool=found.pool,
-        search=by_walker(model, 0, found.pool),
-    )
+    search = by_walker(model, 0, found.pool)
+    counts = Pump(model, found, 0, pool=found.pool, search=search).run(Budget(work=2e7))
     assert counts.searches > 0
     assert found.pool.best is not None
 
@@ -189,6 +183,6 @@ def test_awkward_models_end_and_offer_only_whole_points(problem):
 def test_a_stop_from_outside_is_heard():
     model = knapsack(0, 50)
     keeper = Keeper(model)
-    counts = pump(model, keeper, Budget(stop=lambda: True), 0)
+    counts = Pump(model, keeper, 0).run(Budget(stop=lambda: True))
     assert counts.projections == 0
     assert Pool(1, model.integers).best is None

@@ -159,10 +159,6 @@ class Walker:
         heavier: FloatArray = np.maximum(rows["lower_weight"], rows["upper_weight"])
         return heavier
 
-    def hardest_rows(self, count: int) -> np.ndarray:
-        """Return the numbers of the ``count`` heaviest rows, heaviest first."""
-        return np.argsort(-self.weights, kind="stable")[:count]
-
     @property
     def least_violated(self) -> tuple[FloatArray, int]:
         """The point (n,) with the fewest violated rows at a local minimum, and their number."""
