@@ -22,8 +22,7 @@ from solvers.mip.heuristics.lazy_clause.state import (
     reduce_clauses,
     state_of,
 )
-from solvers.mip.heuristics.lazy_clause.targets import Targets
-from solvers.mip.heuristics.lazy_clause.value_selection import ValueSelection
+from solvers.mip.heuristics.lazy_clause.targets import Targets, ValueSelection
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import SLICE, Budget

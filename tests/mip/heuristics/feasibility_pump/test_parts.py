@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.cycles import (
+from solvers.mip.heuristics.feasibility_pump.proposals import Target
+from solvers.mip.heuristics.feasibility_pump.rounding import (
+    Rounded,
+    Roundings,
+    by_propagation,
+    nearest,
+)
+from solvers.mip.heuristics.feasibility_pump.trajectory import (
     MOST,
     REMEMBERED,
     WINDOW,
@@ -15,13 +22,6 @@ from solvers.mip.heuristics.feasibility_pump.cycles import (
     flipped,
     shaken,
     shifted,
-)
-from solvers.mip.heuristics.feasibility_pump.proposals import Target
-from solvers.mip.heuristics.feasibility_pump.rounding import (
-    Rounded,
-    Roundings,
-    by_propagation,
-    nearest,
 )
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget

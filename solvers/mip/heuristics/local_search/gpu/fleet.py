@@ -15,8 +15,8 @@ import numpy.typing as npt
 from solvers.core.device import Device
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALKS, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.state import (
+from solvers.mip.heuristics.local_search.gpu.layout import (
+    Layout,
     State,
     bytes_per_walker,
     make_state,

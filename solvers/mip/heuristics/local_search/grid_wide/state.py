@@ -10,8 +10,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.rows import SparseRows
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.state import first_records
+from solvers.mip.heuristics.local_search.gpu.layout import Layout, first_records
 from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import (
     CHUNK,
     CONTROL,

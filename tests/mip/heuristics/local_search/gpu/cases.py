@@ -13,9 +13,8 @@ from solvers.core.device import Device, cpu
 from solvers.core.problem import Problem
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.layout import Layout, State, make_state
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
-from solvers.mip.heuristics.local_search.gpu.state import State, make_state
 from solvers.mip.model import MipModel
 
 INF = np.inf

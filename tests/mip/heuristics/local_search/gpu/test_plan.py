@@ -18,7 +18,13 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     steps_for,
 )
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.layout import (
+    SAMPLED_ROWS,
+    Layout,
+    bytes_per_walker,
+    first_records,
+    make_state,
+)
 from solvers.mip.heuristics.local_search.gpu.restarts import (
     FOLLOW,
     MOST_POINTS,
@@ -29,12 +35,6 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     gather_points,
     ranking,
     restarts,
-)
-from solvers.mip.heuristics.local_search.gpu.state import (
-    SAMPLED_ROWS,
-    bytes_per_walker,
-    first_records,
-    make_state,
 )
 from tests.mip.heuristics.local_search.gpu.cases import CASES
 

@@ -113,6 +113,6 @@ NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
     native::constants(
         module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
         {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}, {"MOST_ROWS", MOST_ROWS}});
-    native::constants(module, "solvers.mip.heuristics.local_search.gpu.state",
+    native::constants(module, "solvers.mip.heuristics.local_search.gpu.layout",
                       {{"LIFT_PATIENCE", LIFT_PATIENCE}});
 }
