@@ -353,6 +353,8 @@ WITHOUT = (
         CPLEX="mip_interval",
         SCIP="display/freq",
     ),
+    # no word of CBC's, which passes over those that it does not know; Pyfrontier gives it this one
+    *_without(TUNING, ANY, is_word=True, CBC="revised"),
     *_without(
         TUNING,
         CBC="strategy strong strongBranching trust cutDepth passC passF passP costStrategy "

@@ -167,6 +167,7 @@ def test_of_two_sources_the_later_counts_whatever_names_they_use() -> None:
         (["sec 10", "presolve off"], {"sec": "10", "presolve": "off"}),
         (["--tmlim", "10", "--nomip"], {"tmlim": "10", "nomip": True}),
         (["primalSimplex", "sec", "10"], {"primalSimplex": True, "sec": "10"}),
+        (["revised", "ratio 1e-12"], {"revised": True, "ratio": "1e-12"}),
         (["TimeLimit=10"], {"TimeLimit": "10"}),
         (["limits/time = 10"], {"limits/time": " 10"}),
         (["log_file=My Logs/a.log"], {"log_file": "My Logs/a.log"}),
