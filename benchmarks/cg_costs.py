@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from solvers.linalg.kernels.layout import REAL_BYTES
+from solvers.linalg.kernels.iteration import REAL_BYTES
 from solvers.linalg.operator import Operator
 from solvers.linalg.precondition import Preconditioner
 from solvers.linalg.workspace import CLASSIC

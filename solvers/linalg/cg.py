@@ -29,7 +29,7 @@ import numpy as np
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray
-from solvers.linalg.kernels.layout import (
+from solvers.linalg.kernels.iteration import (
     BREAKDOWN,
     CONTROL_SIZE,
     CONVERGED,

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
-from solvers.linalg.kernels.setup import SETUP
+from solvers.linalg.kernels.iteration import ITERATION
 
 # A sparse matrix in compressed rows on a device, with how its rows are shared out there.
 
@@ -147,13 +147,15 @@ class Operator:
     def diagonal(self) -> Any:
         """Return the diagonal of M, (m,) on the device."""
         product = self.device.xp.empty(self.size)
-        SETUP["diagonal"](
+        ITERATION["diagonal"](
             *self.by_row.arguments, self.weight, int(self.is_normal), product, threads=self.threads
         )
         return product
 
     def _multiply(self, rows: RowLayout, vector: Any, magnitudes: bool, product: Any) -> None:
-        SETUP["multiply"](*rows.arguments, vector, int(magnitudes), product, threads=self.threads)
+        ITERATION["multiply"](
+            *rows.arguments, vector, int(magnitudes), product, threads=self.threads
+        )
 
 
 def symmetric(matrix: Any, device: Device, *, threads: int = 0) -> Operator:

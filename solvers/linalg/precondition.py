@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import ProblemError
-from solvers.linalg.kernels.setup import SETUP
+from solvers.linalg.kernels.iteration import ITERATION
 from solvers.linalg.operator import Operator
 
 POWER_ITERATIONS = 30
@@ -108,7 +108,7 @@ def block_jacobi(operator: Operator, block_size: int = 16) -> Preconditioner:
     inverse_diagonal = _inverse_diagonal(operator)
     count = -(-m // block_size)
     blocks = xp.zeros((count, block_size, block_size))
-    SETUP["diagonal_blocks"](
+    ITERATION["diagonal_blocks"](
         *operator.by_row.arguments,
         operator.weight,
         int(operator.is_normal),

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from solvers.core.errors import OptionError, ProblemError
-from solvers.linalg.kernels.iteration import ITERATION
-from solvers.linalg.kernels.layout import (
+from solvers.linalg.kernels.iteration import (
     CONTROL_SIZE,
+    ITERATION,
     ROWS_PER_SLOT,
     launch_rows,
     launch_vector,
 )
-from solvers.linalg.kernels.setup import SETUP
 from solvers.linalg.operator import Operator
 from solvers.linalg.precondition import Preconditioner, identity
 
@@ -30,7 +29,7 @@ class Workspace:
     """Vectors of conjugate gradients on the operator's device; nothing is allocated later.
 
     All vectors are (m,), but ``q`` (n,) holds D A' times one. ``control`` holds the scalars (see
-    ``kernels/layout.py``), ``partial`` and ``ticket`` serve the reductions. ``other_u`` and
+    ``kernels/iteration.py``), ``partial`` and ``ticket`` serve the reductions. ``other_u`` and
     ``other_p`` take turns with ``u`` and ``p`` where a kernel may not write what it gathers.
     """
 
@@ -124,7 +123,7 @@ def launch_batch(space: Workspace, count: int = BATCH) -> None:
 def compute_residual(space: Workspace, into: Any) -> None:
     """Put b - M x into a vector (m,)."""
     operator = space.operator
-    SETUP["residual"](
+    ITERATION["residual"](
         *operator.by_row.arguments,
         _gathered(space, space.x),
         space.side,
@@ -155,7 +154,7 @@ def true_residual(space: Workspace) -> None:
 
 def direction_product(space: Workspace) -> None:
     """Put s = M p in place of what the recurrence has made of it."""
-    SETUP["multiply"](
+    ITERATION["multiply"](
         *space.operator.by_row.arguments,
         _gathered(space, space.p),
         0,
@@ -278,7 +277,9 @@ def _gathered(space: Workspace, vector: Any) -> Any:
     operator = space.operator
     if operator.by_column is None:
         return vector
-    SETUP["multiply"](*operator.by_column.arguments, vector, 0, space.q, threads=operator.threads)
+    ITERATION["multiply"](
+        *operator.by_column.arguments, vector, 0, space.q, threads=operator.threads
+    )
     space.q *= operator.weight
     return space.q
 

@@ -10,18 +10,17 @@ import scipy.sparse as sp
 
 from solvers.core.device import cpu
 from solvers.kernels.family import Family
-from solvers.linalg.kernels.iteration import ITERATION
-from solvers.linalg.kernels.layout import (
+from solvers.linalg.kernels.iteration import (
     ALPHA,
     BETA,
     CONTROL_SIZE,
     FRESH,
+    ITERATION,
     ITERATIONS,
     LIMIT,
     RZ,
     TARGET,
 )
-from solvers.linalg.kernels.setup import SETUP
 from solvers.linalg.operator import rows_on
 
 POISON = -7.25
@@ -80,13 +79,13 @@ def cases(matrix: sp.csr_array, seed: int, slots: int = 1) -> Iterator[Case]:
         return [slots, np.zeros(3 * max(slots, 1)), np.zeros(1, dtype=layout[1].dtype)]
 
     for magnitudes in (0, 1):
-        yield SETUP, "multiply", [*layout, vector(n), magnitudes, out(m)]
-    yield SETUP, "residual", [*layout, vector(n), vector(m), out(m)]
+        yield ITERATION, "multiply", [*layout, vector(n), magnitudes, out(m)]
+    yield ITERATION, "residual", [*layout, vector(n), vector(m), out(m)]
     for normal in (0, 1):
-        yield SETUP, "diagonal", [*layout, np.abs(vector(n)), normal, out(m)]
+        yield ITERATION, "diagonal", [*layout, np.abs(vector(n)), normal, out(m)]
         for size in (1, 8, 32):
             blocks = out(-(-m // size) * size * size)
-            yield SETUP, "diagonal_blocks", [*layout, np.abs(vector(n)), normal, size, blocks]
+            yield ITERATION, "diagonal_blocks", [*layout, np.abs(vector(n)), normal, size, blocks]
     for with_p in (0, 1):
         step = [np.abs(vector(m)), vector(n), vector(n), with_p, control(), out(m)]
         yield ITERATION, "columns_step", [*layout, *step]

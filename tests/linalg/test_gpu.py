@@ -19,7 +19,7 @@ from solvers.linalg import (
     symmetric,
 )
 from solvers.linalg import cg as cg_module
-from solvers.linalg.kernels.layout import launch_rows, launch_vector
+from solvers.linalg.kernels.iteration import launch_rows, launch_vector
 from solvers.linalg.least_squares import least_squares_duals, project_on_rows
 from tests.linalg.kernel_cases import MATRICES, cases
 from tests.linalg.systems import SYSTEMS, laplacian, scaled

@@ -72,7 +72,7 @@ from solvers.knapsack.multiple_choice.stages import (
     outside_steps,
     state_bounds,
 )
-from solvers.native.knapsack_multiple_choice_pairs import copy_promising
+from solvers.native.knapsack_multiple_choice_relaxation import copy_promising
 from solvers.native.knapsack_multiple_choice_stages import advance
 
 FIRST_ROOM = 4096

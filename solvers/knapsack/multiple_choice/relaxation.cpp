@@ -1,8 +1,15 @@
 // Steps along the hulls of classes in order of steepness, and a selection to begin with.
-#include <vector>
-
+//
+// The items of each class that none of it dominates.
+//
+// The order in which classes enter the core.
+//
+// Pruning a list that waited, and pairing it with what the classes to come can do.
 #include "knapsack/wide.h"
+#include "lists.h"
 #include "native/bindings.h"
+
+#include <vector>
 
 namespace knapsack::choice {
 namespace {
@@ -119,6 +126,95 @@ std::tuple<std::int64_t, std::int64_t> fill(Integers step_profit, Integers step_
     return {weight, profit};
 }
 
+/// Fill ``kept`` with the undominated items that fit, and ``count`` with how many of a class.
+///
+/// ``order`` has the items class by class, by rising weight in each.
+void undominated(Integers order, Integers first, Integers profit, Integers weight,
+                 std::int64_t room, Span<std::int64_t> kept, Span<std::int64_t> count) {
+    const std::int64_t items = order.size(), classes = first.size() - 1;
+    native::check_length("profit", profit.size(), items);
+    native::check_length("weight", weight.size(), items);
+    native::check_length("kept", kept.size(), items);
+    native::check_length("count", count.size(), classes);
+    std::int64_t length = 0;
+    for (std::int64_t i = 0; i < classes; ++i) {
+        const std::int64_t begin = length, least = weight[order[first[i]]];
+        for (std::int64_t k = first[i]; k < first[i + 1]; ++k) {
+            const std::int64_t item = order[k];
+            if (weight[item] - least > room)
+                break;
+            if (length > begin) {
+                const std::int64_t last = kept[length - 1];
+                if (profit[item] <= profit[last])
+                    continue;
+                if (weight[item] == weight[last])
+                    --length;
+            }
+            kept[length++] = item;
+        }
+        count[i] = length - begin;
+    }
+}
+
+/// Fill the sequence from two orders in turn, and the best steps of classes not in it yet.
+void alternate(Integers upward, Integers downward, Integers up, Integers down,
+               Span<std::int64_t> sequence, Span<std::int64_t> next_up,
+               Span<std::int64_t> next_down) {
+    const std::int64_t classes = sequence.size();
+    for (const Integers &values : {upward, downward, up, down})
+        native::check_length("orders and steps", values.size(), classes);
+    native::check_length("next_up", next_up.size(), classes);
+    native::check_length("next_down", next_down.size(), classes);
+    std::vector<char> is_in(classes, 0);
+    std::int64_t i = 0, j = 0;
+    for (std::int64_t t = 0; t < classes; ++t) {
+        while (is_in[upward[i]])
+            ++i;
+        while (is_in[downward[j]])
+            ++j;
+        next_up[t] = up[upward[i]];
+        next_down[t] = down[downward[j]];
+        sequence[t] = t % 2 == 0 ? upward[i] : downward[j];
+        is_in[sequence[t]] = 1;
+    }
+}
+
+/// Copy what of a list may still beat the best profit; return how many states that is, or -1.
+std::int64_t copy_promising(const States &now, std::int64_t count, const States &then,
+                            std::int64_t capacity, const Step &up, const Step &down,
+                            Span<std::int64_t> control) {
+    check_states("now", now, count);
+    check_states("then", then, 0);
+    native::check_length("control", control.size(), CONTROLS);
+    return shift_promising(now, count, then, 0, {}, capacity, up, down, control);
+}
+
+/// The largest sum of profits above ``best`` of a state and a partner, and who they are.
+///
+/// Their weights together keep the capacity. As profits rise with weights, the best partner of a
+/// state is the heaviest that fits, and it is the lighter the heavier the state.
+std::tuple<std::int64_t, std::int64_t, std::int64_t>
+best_pair(const States &states, std::int64_t count, const States &partners, std::int64_t others,
+          std::int64_t capacity, std::int64_t best) {
+    check_states("states", states, count);
+    check_states("partners", partners, others);
+    std::int64_t first = -1, second = -1, j = others - 1;
+    for (std::int64_t i = 0; i < count; ++i) {
+        poll_at(i);
+        while (j >= 0 && states.weight[i] + partners.weight[j] > capacity)
+            --j;
+        if (j < 0)
+            break;
+        const std::int64_t profit = states.profit[i] + partners.profit[j];
+        if (profit > best) {
+            best = profit;
+            first = i;
+            second = j;
+        }
+    }
+    return {best, first, second};
+}
+
 } // namespace
 } // namespace knapsack::choice
 
@@ -131,4 +227,12 @@ NATIVE_MODULE(knapsack_multiple_choice_relaxation) {
                    "chosen");
     native::expose(module, "fill", &fill, "step_profit", "step_weight", "step_group", "step_item",
                    "capacity", "chosen", "weight", "profit");
+    native::expose(module, "undominated", &knapsack::choice::undominated, "order", "first",
+                   "profit", "weight", "room", "kept", "count");
+    native::expose(module, "alternate", &knapsack::choice::alternate, "upward", "downward", "up",
+                   "down", "sequence", "next_up", "next_down");
+    native::expose(module, "copy_promising", &copy_promising, "now", "count", "then", "capacity",
+                   "up", "down", "control");
+    native::expose(module, "best_pair", &best_pair, "states", "count", "partners", "others",
+                   "capacity", "best");
 }

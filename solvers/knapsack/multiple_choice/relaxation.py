@@ -26,12 +26,12 @@ import numpy as np
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.native.knapsack_efficiency import relaxed
-from solvers.native.knapsack_multiple_choice_normal_form import undominated
 from solvers.native.knapsack_multiple_choice_relaxation import (
     best_exchange,
     fill,
     hull_steps,
     settle,
+    undominated,
 )
 
 FEW = 64

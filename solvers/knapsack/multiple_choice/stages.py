@@ -17,8 +17,7 @@ from solvers.knapsack.dp.states import States, empty_states
 from solvers.knapsack.items import IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.knapsack.multiple_choice.relaxation import Relaxation
-from solvers.native.knapsack_multiple_choice_core_order import alternate
-from solvers.native.knapsack_multiple_choice_pairs import best_pair
+from solvers.native.knapsack_multiple_choice_relaxation import alternate, best_pair
 from solvers.native.knapsack_multiple_choice_stages import (
     bits_for,
     expand,

@@ -16,7 +16,7 @@ One of the classic form with its two reductions is ``product_classic`` and ``upd
 For M = A D A' ``columns_step`` goes first and makes q = D A' (u + beta p), of which the product
 step then takes A q. ``polynomial_step`` improves u = B r by products with M.
 
-All scalars stay in ``control`` (see ``layout.py``), where the block that finishes last puts them:
+All scalars stay in ``control`` (its places are below), where the block that finishes last puts them:
 the host need not look before many iterations are done. Once ``control[STOP]`` is set, every step
 returns at once and leaves all vectors as they are. Device and twin agree up to the order of
 summation; each repeats its own bits.
@@ -24,17 +24,163 @@ summation; each repeats its own bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel
-from solvers.linalg.kernels.layout import (
-    LAYOUT,
-    REDUCTION,
-    launch_rows,
-    launch_vector,
-    matrix_bytes,
-    row_work,
-    vector_bytes,
-    vector_work,
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+
+# What the kernels of this folder share: the layout of a matrix, and how work is spread.
+#
+# Matrices come in compressed rows. Every kernel that combines sums leaves one partial sum per
+# slot; the block that finishes last adds the slots in their order and decides what follows, so
+# that the same bits come out however the blocks were scheduled.
+
+
+BLOCK = 256
+
+MOST_BLOCKS = 1056
+"""Blocks beside those of the long rows: eight for each of 132 multiprocessors fill an H200."""
+
+REAL_BYTES = 8
+
+ROWS_PER_SLOT = 2048
+"""Rows whose terms the CPU adds one after the other before the sums are combined."""
+
+LAYOUT = (
+    Argument("rows", "index"),
+    Argument("starts", "index[]"),
+    Argument("indices", "index[]"),
+    Argument("values", "real[]"),
+    Argument("long_count", "index"),
+    Argument("long_rows", "index[]"),
+    Argument("long_length", "index"),
+    Argument("lanes", "int"),
 )
+"""Rows of a compressed matrix: starts (rows + 1,), indices and values (nnz,), long_rows
+(long_count,) the rows above ``long_length`` entries, ``lanes`` the threads for any other row."""
+
+REDUCTION = (
+    Argument("slots", "int"),
+    Argument("partial", "real[]", "out"),
+    Argument("ticket", "index[]", "inout"),
+)
+"""Where sums are combined: partial (slots, sums) and ticket (1,), zero between launches."""
+
+ALPHA, BETA, RZ, RR, ITERATIONS, STOP, TARGET, LIMIT, FRESH = range(9)
+CONTROL_SIZE = 9
+"""Places of the scalars in ``control``: step sizes alpha and beta, r'u, r'r, the iterations so
+far, why it stopped (0: it has not), the square of the residual aimed at, the most iterations,
+and whether no direction exists yet."""
+
+RUNNING, CONVERGED, BREAKDOWN, OUT_OF_ITERATIONS = range(4)
+"""Values of ``control[STOP]``."""
+
+
+def launch_rows(values: Values) -> Launch:
+    """One block for each long row; the rest of the rows share blocks that come round again."""
+    rows = int(values["rows"])
+    if rows == 0:
+        return Launch(0, BLOCK)
+    shared = -(-rows * int(values["lanes"]) // BLOCK)
+    return Launch(int(values["long_count"]) + min(shared, MOST_BLOCKS), BLOCK)
+
+
+def launch_vector(values: Values) -> Launch:
+    """One thread for each element, in blocks that come round again."""
+    return Launch(min(-(-int(values["rows"]) // BLOCK), MOST_BLOCKS), BLOCK)
+
+
+def row_work(values: Values) -> int:
+    """Entries plus a few steps for each row."""
+    return int(values["values"].size) + 8 * int(values["rows"])
+
+
+def vector_work(values: Values) -> int:
+    """Elements of the inverse blocks plus a few steps for each row."""
+    return int(values["inverse"].size) + 8 * int(values["rows"])
+
+
+def matrix_bytes(values: Values, *gathered: str) -> int:
+    """Bytes of the matrix and of the gathered vectors, each read once."""
+    arrays = ("starts", "indices", "values", *gathered)
+    return sum(int(values[name].nbytes) for name in arrays)
+
+
+def vector_bytes(values: Values, count: int) -> int:
+    """Bytes of ``count`` vectors with an element for each row."""
+    return count * REAL_BYTES * int(values["rows"])
+
+
+# What preconditioners and residuals need of a matrix: products, diagonals, diagonal blocks.
+#
+# ``normal`` says which operator the matrix stands for: 0 the symmetric matrix M itself, 1 the
+# product M = A D A' of its rows A (m, n) and the weights D = diag(weight), which is never formed.
+# Device and twin agree up to the order of summation.
+
+
+MULTIPLY = Kernel(
+    name="multiply",
+    arguments=(
+        *LAYOUT,
+        Argument("vector", "real[]"),
+        Argument("magnitudes", "int"),
+        Argument("product", "real[]", "out"),
+    ),
+    contract="product (rows,) becomes the matrix times vector (columns,); with 'magnitudes' the "
+    "entries count without their signs.",
+    launch=launch_rows,
+    work=row_work,
+    bytes_moved=lambda values: matrix_bytes(values, "vector") + vector_bytes(values, 1),
+)
+
+RESIDUAL = Kernel(
+    name="residual",
+    arguments=(
+        *LAYOUT,
+        Argument("vector", "real[]"),
+        Argument("side", "real[]"),
+        Argument("r", "real[]", "out"),
+    ),
+    contract="r (rows,) becomes side (rows,) less the matrix times vector (columns,).",
+    launch=launch_rows,
+    work=row_work,
+    bytes_moved=lambda values: matrix_bytes(values, "vector") + vector_bytes(values, 2),
+)
+
+DIAGONAL = Kernel(
+    name="diagonal",
+    arguments=(
+        *LAYOUT,
+        Argument("weight", "real[]"),
+        Argument("normal", "int"),
+        Argument("product", "real[]", "out"),
+    ),
+    contract="product (rows,) becomes the diagonal of M; weight (n,) is read for A D A' only.",
+    launch=launch_rows,
+    work=row_work,
+    bytes_moved=lambda values: matrix_bytes(values, "weight") + vector_bytes(values, 1),
+)
+
+
+def _launch_blocks(values: Values) -> Launch:
+    elements = int(values["rows"]) * int(values["block_size"])
+    return Launch(-(-elements // BLOCK), BLOCK)
+
+
+DIAGONAL_BLOCKS = Kernel(
+    name="diagonal_blocks",
+    arguments=(
+        *LAYOUT,
+        Argument("weight", "real[]"),
+        Argument("normal", "int"),
+        Argument("block_size", "int"),
+        Argument("blocks", "real[]", "out"),
+    ),
+    contract="blocks (whole blocks * block_size^2,) gets the entries of M whose row and "
+    "column stand in the same run of block_size rows; what lies beyond the last row is left as it "
+    "was. Indices within a row must ascend.",
+    launch=_launch_blocks,
+    work=lambda values: int(values["values"].size) * 2 * int(values["block_size"]),
+    bytes_moved=lambda values: matrix_bytes(values, "weight") + int(values["blocks"].nbytes),
+)
+
 
 _CONTROL = Argument("control", "real[]")
 _DECIDED = Argument("control", "real[]", "inout")
@@ -189,6 +335,10 @@ ITERATION = Family(
     "solvers.linalg.kernels",
     "iteration",
     (
+        MULTIPLY,
+        RESIDUAL,
+        DIAGONAL,
+        DIAGONAL_BLOCKS,
         COLUMNS_STEP,
         PRODUCT_SINGLE,
         UPDATE_SINGLE,

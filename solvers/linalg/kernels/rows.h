@@ -1,5 +1,5 @@
 // What the CPU kernels of this folder share: rows of a compressed matrix, and the places of the
-// scalars in ``control`` (layout.py explains both).
+// scalars in ``control`` (iteration.py explains both).
 #pragma once
 
 #include <cmath>

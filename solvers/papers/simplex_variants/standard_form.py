@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
-from solvers.papers.simplex_variants.kernels.scale import SCALE
+from solvers.papers.simplex_variants.kernels.resident import RESIDENT
 
 NONE = -1
 """Stands for "no such column" or "no such row"."""
@@ -224,14 +224,14 @@ def scaled_form(origin: StandardForm, device: Device) -> ScaledForm:
     row_scale = device.to_device(np.ones(m))
     column_scale = device.to_device(np.ones(n))
     for _ in range(PASSES if by_columns.nnz else 0):
-        SCALE["geometric"](m, *rows, column_scale, row_scale)
-        SCALE["geometric"](n, *columns, row_scale, column_scale)
+        RESIDENT["geometric"](m, *rows, column_scale, row_scale)
+        RESIDENT["geometric"](n, *columns, row_scale, column_scale)
     host_rows = _power_of_two(device.to_host(row_scale))
     host_columns = _power_of_two(device.to_host(column_scale))
     scaled = device.to_device(np.empty(by_columns.nnz))
     if by_columns.nnz:
         own, other = device.to_device(host_columns), device.to_device(host_rows)
-        SCALE["apply_scales"](n, *columns, own, other, scaled)
+        RESIDENT["apply_scales"](n, *columns, own, other, scaled)
     cost = origin.cost * host_columns
     largest = np.max(np.abs(cost), initial=0.0)
     cost_scale = float(_power_of_two(np.array([largest]))[0]) if largest > 0.0 else 1.0

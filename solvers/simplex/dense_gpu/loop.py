@@ -13,7 +13,6 @@ from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.arrays import MOST_LANES, Arrays
 from solvers.simplex.dense_gpu.basis import DeviceBasis
 from solvers.simplex.dense_gpu.control import RUNNING, STATUS
-from solvers.simplex.dense_gpu.kernels.column import COLUMN
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.dense_gpu.kernels.dual_update import DUAL_UPDATE
 from solvers.simplex.dense_gpu.kernels.primal import PRIMAL
@@ -178,7 +177,7 @@ def _solve_column(a: Arrays, nucleus: Nucleus, dual: int) -> Step:
         nucleus.unit_row, a.etas, a.eta_rows, nucleus.row_slots, *_sides(a, nucleus),
         a.column_dots, a.flip_dots, a.dots, a.control, a.alpha, a.beta, a.tau,
     )  # fmt: skip
-    return Step(COLUMN, "solve_column", arguments)
+    return Step(ROW, "solve_column", arguments)
 
 
 class Batches:

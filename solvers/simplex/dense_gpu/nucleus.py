@@ -21,7 +21,7 @@ import numpy.typing as npt
 from solvers.core.device import Device
 from solvers.kernels.family import Bound
 from solvers.simplex.dense_gpu.arrays import Arrays, check_fits
-from solvers.simplex.dense_gpu.kernels.nucleus import NUCLEUS
+from solvers.simplex.dense_gpu.kernels.refresh import REFRESH
 
 # Which row has which stored column of the inverse, as the host follows it through the pivots.
 
@@ -306,11 +306,11 @@ class Nucleus:
             "close_slots": (targets, sources, self.inverse),
         }[name]
         if a.device.kind == "cpu":
-            NUCLEUS[name](a.rows, self.capacity, *arguments, *counts)
+            REFRESH[name](a.rows, self.capacity, *arguments, *counts)
             return
         if name not in self._launches:
             most = (a.most, self.capacity)[: len(counts)]
-            self._launches[name] = NUCLEUS.bind(name, a.rows, self.capacity, *arguments, *most)
+            self._launches[name] = REFRESH.bind(name, a.rows, self.capacity, *arguments, *most)
         self._launches[name].ending(*counts)()
 
     def _parts(self, variables: Indices, place_of_row: Indices) -> tuple[Any, Any, Any]:
@@ -333,7 +333,7 @@ class Nucleus:
         nucleus, rest = arrays.numbers(k, k), arrays.numbers(arrays.rows - k, k)
         if k:
             matrix = arrays.columns
-            NUCLEUS["gather_basis"](
+            REFRESH["gather_basis"](
                 k, matrix.starts, matrix.indices, matrix.values,
                 arrays.device.to_device(variables.astype(np.int32)),
                 arrays.device.to_device(place_of_row.astype(np.int32)),
@@ -346,7 +346,7 @@ class Nucleus:
         place = np.empty(arrays.rows, dtype=np.int32)
         place[positions] = np.arange(positions.size)
         place[units] = -1 - np.arange(units.size)
-        NUCLEUS["spread_inverse"](
+        REFRESH["spread_inverse"](
             arrays.rows, self.capacity, positions.size,
             arrays.device.to_device(place), inner, outer, self.inverse,
         )  # fmt: skip

@@ -10,7 +10,6 @@ from solvers.papers.simplex_variants.basic_solution import basis_matrix
 from solvers.papers.simplex_variants.device_pivots import Call
 from solvers.papers.simplex_variants.kernels.layout import BLAND
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
-from solvers.papers.simplex_variants.kernels.scale import SCALE
 from solvers.papers.simplex_variants.standard_form import standard_form
 from tests.emulator import emulated, needs_compiler
 from tests.papers.simplex_variants.models import random_problem
@@ -62,8 +61,8 @@ def test_lanes_scale_as_the_twins_do():
     found = []
     for run in (emulate, by_twin):
         scale, scaled = np.zeros(n), np.zeros(matrix.nnz)
-        run(Call(SCALE, "geometric", (n, *arrays, other, scale)))
-        run(Call(SCALE, "apply_scales", (n, *arrays, scale, other, scaled)))
+        run(Call(RESIDENT, "geometric", (n, *arrays, other, scale)))
+        run(Call(RESIDENT, "apply_scales", (n, *arrays, scale, other, scaled)))
         found.append((scale, scaled))
     assert np.array_equal(found[0][0], found[1][0])
     assert np.array_equal(found[0][1], found[1][1])

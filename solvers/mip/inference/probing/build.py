@@ -14,8 +14,7 @@ from solvers.mip.inference.probing.prober import DomainProber, Prober
 from solvers.mip.inference.probing.store import ProbingCache, Store, empty_cache
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.native.mip_inference_probing_grow import apart, grow
-from solvers.native.mip_inference_probing_rank import conflicts, neighbours
+from solvers.native.mip_inference_probing_store import apart, conflicts, grow, neighbours
 
 # Conflicts of binary literals that follow from implications, and cliques put together from them.
 #

@@ -13,7 +13,7 @@ from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.probing.prober import Probes
 from solvers.mip.model import IndexArray, MipModel
 from solvers.native.mip_inference_probing import choose
-from solvers.native.mip_inference_probing_merge import merge
+from solvers.native.mip_inference_probing_store import merge
 
 # What probing found: implications of both halves of a column's range, and what follows globally.
 #
