@@ -170,12 +170,12 @@ def test_refusals_come_through_as_they_are(in_child, monkeypatch):
 
 PARENT = """
 import numpy as np
-from solvers.highs import placement, solve
+from solvers.highs import child, solve
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from tests.highs.models import market_split
 
-placement.SMALL_MIP = -1
+child.SMALL_MIP = -1
 
 class Telling(Progress):
     def on_event(self, event):
@@ -217,11 +217,11 @@ def test_scripts_without_a_main_guard_run_once(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('top of the script')\n"
-        "from solvers.highs import placement, solve\n"
+        "from solvers.highs import child, solve\n"
         "from solvers.core.options import EngineOptions\n"
         "from solvers.core.progress import Progress\n"
         "from tests.highs.models import covering\n"
-        "placement.SMALL_LP = -1\n"
+        "child.SMALL_LP = -1\n"
         "print(solve(covering(20, 10), EngineOptions(), Progress()).solution_status.name)\n"
     )
     (tmp_path / "json.py").write_text("raise ImportError('a file of the user, not the library')\n")
@@ -364,12 +364,12 @@ def test_streams_that_are_closed_are_not_taken_for_ours():
     """Without standard streams, files get their numbers, which mean something else in a child."""
     code = (
         "import os; [os.close(number) for number in (0, 1, 2)]\n"
-        "from solvers.highs import placement, solve\n"
+        "from solvers.highs import child, solve\n"
         "from solvers.core.options import EngineOptions\n"
         "from solvers.core.progress import Progress\n"
         "from tests.highs.models import covering\n"
-        "placement.SMALL_LP = placement.SMALL_MIP = -1\n"
-        "placement.run_in_thread = None\n"
+        "child.SMALL_LP = child.SMALL_MIP = -1\n"
+        "child.run_in_thread = None\n"
         "outcome = solve(covering(20, 10, integer=True), EngineOptions(), Progress())\n"
         "os._exit(0 if outcome.solution_status.name == 'OPTIMAL' else 9)\n"
     )

@@ -176,7 +176,7 @@ def test_the_same_seed_gives_the_same_answer():
 IMPATIENT = """
 import _thread, threading, time
 import numpy as np
-from solvers.highs import placement, solve
+from solvers.highs import child, solve
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from tests.highs.models import market_split

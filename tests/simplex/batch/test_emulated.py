@@ -163,6 +163,7 @@ def test_the_engine_on_the_way_to_a_gpu_and_back(device_code, monkeypatch, limit
     data = mixed_batch(5, 90, 6, 7, whole=True)
     here = engine.solve(data, EngineOptions(device="cpu", threads=1), Progress())
     running = sys.modules["solvers.simplex.batch.run"]
+    monkeypatch.setattr(engine, "find_devices", lambda wanted: [EmulatedGpu("cuda", "")])
     monkeypatch.setattr(running, "find_device", lambda wanted: EmulatedGpu("cuda", ""))
     monkeypatch.setattr(running, "FAMILY", device_code)
     there = engine.solve(data, EngineOptions(device="cuda"), Progress(limit), check=True)
