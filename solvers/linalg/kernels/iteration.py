@@ -16,7 +16,7 @@ One of the classic form with its two reductions is ``product_classic`` and ``upd
 For M = A D A' ``columns_step`` goes first and makes q = D A' (u + beta p), of which the product
 step then takes A q. ``polynomial_step`` improves u = B r by products with M.
 
-All scalars stay in ``control`` (its places are below), where the block that finishes last puts them:
+All scalars stay in ``control`` (places below), where the block that finishes last puts them:
 the host need not look before many iterations are done. Once ``control[STOP]`` is set, every step
 returns at once and leaves all vectors as they are. Device and twin agree up to the order of
 summation; each repeats its own bits.
