@@ -34,6 +34,14 @@ SHIFT = 100.0
 VARIANTS: dict[str, Recipe] = dict(
     [
         variant("default"),
+        variant(
+            "the engine",
+            scaling="curtis-reid",
+            curtis_reid_ridge=0.2,
+            proportional=1.0,
+            integral=0.0,
+            balance=0.25,
+        ),
         variant("check 32", check_interval=32),
         variant("check 64", check_interval=64),
         variant("check 100", check_interval=100),

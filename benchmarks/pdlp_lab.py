@@ -27,12 +27,13 @@ IndexArray = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What can be varied; the defaults are those of ``solvers.pdlp.Settings``."""
+    """What can be varied; the defaults are those of cuPDLPx with passes of geometric scaling."""
 
     scaling: str = "geometric"
     """First stage: 'geometric', 'curtis-reid' or 'none'."""
     geometric_passes: int = 12
     curtis_reid_passes: int = 20
+    curtis_reid_ridge: float = 0.0
     ruiz_passes: int = 10
     pock_chambolle: float = 1.0
     """Exponent of the last stage; 0 leaves it out."""
@@ -53,7 +54,7 @@ class Recipe:
     ignore_zero_residuals: bool = True
     largest_imbalance: float = 1e8
     balance: float = 0.0
-    """Part of log10(relative dual / relative primal) that is added to the controller's error."""
+    """Part of log(relative primal / relative dual) that is added to the controller's error."""
 
 
 @dataclass(frozen=True)
@@ -254,7 +255,7 @@ def find_scaling(A: Any, recipe: Recipe) -> tuple[FloatArray, FloatArray]:
     magnitude = abs(A).tocoo()
     i, j, v = magnitude.row, magnitude.col, magnitude.data
     if recipe.scaling == "curtis-reid":
-        row, column = curtis_reid(i, j, v, m, n, recipe.curtis_reid_passes)
+        row, column = curtis_reid(i, j, v, m, n, recipe)
     elif recipe.scaling == "geometric":
         for _ in range(recipe.geometric_passes):
             row *= _inverse_root(_extremes(i, v * row[i] * column[j], m))
@@ -275,14 +276,15 @@ def find_scaling(A: Any, recipe: Recipe) -> tuple[FloatArray, FloatArray]:
 
 
 def curtis_reid(
-    i: Any, j: Any, v: Any, m: int, n: int, passes: int
+    i: Any, j: Any, v: Any, m: int, n: int, recipe: Recipe
 ) -> tuple[FloatArray, FloatArray]:
-    """Least squares of log|a_ij| + r_i + c_j by alternations."""
+    """Least squares of log|a_ij| + r_i + c_j, with a ridge on r and c, by alternations."""
     logs = np.log(v)
-    rows, columns = np.maximum(np.bincount(i, minlength=m), 1), np.bincount(j, minlength=n)
-    columns = np.maximum(columns, 1)
+    weight = 1.0 + recipe.curtis_reid_ridge
+    rows = weight * np.maximum(np.bincount(i, minlength=m), 1)
+    columns = weight * np.maximum(np.bincount(j, minlength=n), 1)
     r, c = np.zeros(m), np.zeros(n)
-    for _ in range(passes):
+    for _ in range(recipe.curtis_reid_passes):
         r = -np.bincount(i, logs + c[j], m) / rows
         c = -np.bincount(j, logs + r[i], n) / columns
     return np.exp(r), np.exp(c)

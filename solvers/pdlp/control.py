@@ -1,9 +1,9 @@
 """The figures that a solve keeps on its device, by name and place.
 
 One array of float64 holds everything that steers the iteration, so that kernels, a recorded graph
-and the host read and write the same numbers: step sizes and counters, what the restart tests and
-the controller of the primal weight remember, the statistics of the last check, what to do next,
-and the constants of the solve. ``kernels/control.cuh`` has the same names in the same order.
+and the host read and write the same numbers: step sizes and counters, what the restart tests
+remember, the best primal weight, the statistics of the last check, what to do next, and the
+constants of the solve. ``kernels/control.cuh`` has the same names in the same order.
 """
 
 from __future__ import annotations
@@ -29,44 +29,39 @@ class Control(IntEnum):
     # The memory of the restart tests
     FIRST_METRIC = 10  # of the first iteration since the restart
     PREVIOUS_METRIC = 11  # at the check before
-    # The memory of the controller of the primal weight
-    ERROR_SUM = 12
-    LAST_ERROR = 13
-    BEST_WEIGHT = 14
-    BEST_IMBALANCE = 15
+    # The best primal weight so far
+    BEST_WEIGHT = 12
+    BEST_IMBALANCE = 13
     # The best points so far
-    BEST_ERROR = 16
-    BEST_OBJECTIVE = 17
+    BEST_ERROR = 14
+    BEST_OBJECTIVE = 15
     # What the check decided
-    RESTART = 18
-    KEEP_BEST = 19
-    KEEP_FEASIBLE = 20
+    RESTART = 16
+    KEEP_BEST = 17
+    KEEP_FEASIBLE = 18
     # Statistics of the check
-    PRIMAL_RESIDUAL = 21
-    DUAL_RESIDUAL = 22
-    PRIMAL_OBJECTIVE = 23
-    DUAL_OBJECTIVE = 24
-    PRIMAL_DISTANCE = 25
-    DUAL_DISTANCE = 26
-    METRIC_SQUARED = 27
+    PRIMAL_RESIDUAL = 19
+    DUAL_RESIDUAL = 20
+    PRIMAL_OBJECTIVE = 21
+    DUAL_OBJECTIVE = 22
+    PRIMAL_DISTANCE = 23
+    DUAL_DISTANCE = 24
+    METRIC_SQUARED = 25
     # Constants of the solve
-    PRIMAL_TOLERANCE = 28
-    DUAL_TOLERANCE = 29
-    GAP_TOLERANCE = 30
-    SIDE_NORM = 31
-    COST_NORM = 32
-    OFFSET = 33
-    SUFFICIENT = 34
-    NECESSARY = 35
-    ARTIFICIAL = 36
-    PROPORTIONAL = 37
-    INTEGRAL = 38
-    DERIVATIVE = 39
-    INTEGRAL_MEMORY = 40
-    SHORTEST_DISTANCE = 41
-    LONGEST_DISTANCE = 42
-    LARGEST_IMBALANCE = 43  # decades
-    STEP_SHRINK = 44  # factor on the step when the metric proves it too long
+    PRIMAL_TOLERANCE = 26
+    DUAL_TOLERANCE = 27
+    GAP_TOLERANCE = 28
+    SIDE_NORM = 29
+    COST_NORM = 30
+    OFFSET = 31
+    SUFFICIENT = 32
+    NECESSARY = 33
+    ARTIFICIAL = 34
+    RESIDUAL_EXPONENT = 35
+    SHORTEST_DISTANCE = 36
+    LONGEST_DISTANCE = 37
+    LARGEST_IMBALANCE = 38  # decades
+    STEP_SHRINK = 39  # factor on the step when the metric proves it too long
 
 
 class Stop(IntEnum):

@@ -16,8 +16,6 @@ def restart(state: State, step: float, weight: float) -> None:
         tau=step / weight,
         sigma=step * weight,
         iterations_since_restart=0.0,
-        error_sum=0.0,
-        last_error=0.0,
     )
 
 
@@ -33,7 +31,7 @@ def go_back_to_best(state: State, record: Record) -> None:
 def change_weight(state: State, record: Record, factor: float) -> None:
     """Restart at the projected point with the weight of ``record`` times a factor.
 
-    It counts as the best so far, too: that is what the controller falls back to.
+    It counts as the best so far, too: the device's rule falls back to that.
     """
     for side in (state.x, state.y):
         for vector in (side.point, side.anchor):

@@ -1,7 +1,8 @@
 """Diagonal scaling: A becomes R A C with entries near one in every row and column.
 
 In this order: passes of Curtis and Reid (1972), which make the logarithms of the entries small in
-the mean square, and tame badly scaled models; Ruiz passes (Ruiz 2001) by the root of the greatest
+the mean square, and tame badly scaled models, with a ridge that keeps a few tiny entries from
+blowing up the scales of their rows and columns; Ruiz passes (Ruiz 2001) by the root of the greatest
 magnitude, rows and columns at once; and one pass by the root of the sum of magnitudes (Pock and
 Chambolle 2011, alpha = 1), after which ``||A||_2 <= 1``. Each stage is worth it
 (``docs/pdlp-constants.md``); passes by the geometric mean of each row's and column's extremes,
@@ -48,8 +49,9 @@ def find_scaling(
     def rescale(matrix: Matrix, mode: int, own: Any, other: Any, scaled: Any) -> None:
         prepared("rescale", matrix, mode, own, other, scaled, threads=threads)()
 
-    balance_rows = prepared("balance", by_row, column, row, threads=threads)
-    balance_columns = prepared("balance", by_column, row, column, threads=threads)
+    ridge = settings.scaling.curtis_reid_ridge
+    balance_rows = prepared("balance", by_row, ridge, column, row, threads=threads)
+    balance_columns = prepared("balance", by_column, ridge, row, column, threads=threads)
     for _ in range(settings.scaling.curtis_reid_passes):
         if progress.should_stop():
             break

@@ -18,6 +18,8 @@ class ScalingSettings:
 
     curtis_reid_passes: int = 20
     """Passes that divide rows, then columns, by the geometric mean of their entries."""
+    curtis_reid_ridge: float = 0.2
+    """What is added to each entry's weight of one, for the squares of the scales' logarithms."""
     ruiz_passes: int = 10
     """Passes that divide rows and columns at once by the root of their greatest magnitude."""
 
@@ -92,13 +94,10 @@ class RestartSettings:
 
 @dataclass(frozen=True)
 class WeightSettings:
-    """The primal weight: a PID controller on the logarithm of dual over primal distance."""
+    """The primal weight at a restart: dual over primal distance, corrected by the residuals."""
 
-    proportional: float = 0.99
-    integral: float = 0.01
-    derivative: float = 0.0
-    integral_memory: float = 0.3
-    """Factor on the accumulated error at each update."""
+    residual_exponent: float = 0.25
+    """Power of primal over dual residual by which it is corrected, both relative."""
     shortest_distance: float = 1e-16
     longest_distance: float = 1e12
     """Distances outside this range say nothing; the best weight so far is taken instead."""
@@ -108,7 +107,7 @@ class WeightSettings:
 
 @dataclass(frozen=True)
 class WeightCorrectionSettings:
-    """Corrections of the primal weight from outside the controller (``weight_correction.py``)."""
+    """Corrections of the primal weight between restarts (``weight_correction.py``)."""
 
     period: int = 5000
     """Iterations from one look at the residuals to the next,"""
@@ -231,7 +230,7 @@ class ExecutionSettings:
     """Nonzeros up to which a GPU has threads to spare and rows get more lanes."""
     steps_if_small: int = 4
     """Entries that one lane takes of a short row, in models up to that size."""
-    steps_if_large: int = 8
+    steps_if_large: int = 16
     """Entries that one lane takes of a short row in larger models."""
     pack_from: int = 300_000
     """Nonzeros from which coefficients are stored in the shortest exact form on a GPU."""

@@ -131,9 +131,9 @@ def _squared(scale: Any, matrix: Matrix, device: Device) -> Any:
 
 def _plan(problem: Problem, settings: ExecutionSettings) -> Plan:
     """Give a row more lanes while there are more threads than work for them."""
-    if problem.num_nonzeros <= settings.latency_up_to:
-        return Plan(steps=settings.steps_if_small, unit_from=64 * settings.steps_if_small)
-    return Plan(steps=settings.steps_if_large, unit_from=128 * settings.steps_if_large)
+    small = problem.num_nonzeros <= settings.latency_up_to
+    steps = settings.steps_if_small if small else settings.steps_if_large
+    return Plan(steps=steps, unit_from=64 * steps)
 
 
 def _control(
@@ -141,7 +141,7 @@ def _control(
 ) -> FloatArray:
     """Return the control array before the first block."""
     weight, step = _first_weight(problem), settings.step.fraction / max(norm, 1e-300)
-    restart, controller = settings.restart, settings.weight
+    restart, weights = settings.restart, settings.weight
     loose = min(criteria.primal, criteria.dual, criteria.gap) >= restart.loose_from
     artificial = restart.artificial_share_if_loose if loose else restart.artificial_share
     values = {
@@ -164,13 +164,10 @@ def _control(
         Control.SUFFICIENT: restart.sufficient_decrease,
         Control.NECESSARY: restart.necessary_decrease,
         Control.ARTIFICIAL: artificial,
-        Control.PROPORTIONAL: controller.proportional,
-        Control.INTEGRAL: controller.integral,
-        Control.DERIVATIVE: controller.derivative,
-        Control.INTEGRAL_MEMORY: controller.integral_memory,
-        Control.SHORTEST_DISTANCE: controller.shortest_distance,
-        Control.LONGEST_DISTANCE: controller.longest_distance,
-        Control.LARGEST_IMBALANCE: math.log10(controller.largest_imbalance),
+        Control.RESIDUAL_EXPONENT: weights.residual_exponent,
+        Control.SHORTEST_DISTANCE: weights.shortest_distance,
+        Control.LONGEST_DISTANCE: weights.longest_distance,
+        Control.LARGEST_IMBALANCE: math.log10(weights.largest_imbalance),
         Control.STEP_SHRINK: 1.0 / settings.step.norm_growth,
     }
     control = np.zeros(SIZE)

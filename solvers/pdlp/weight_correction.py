@@ -1,16 +1,16 @@
-"""Corrections of the primal weight where its controller cannot see that it is wrong.
+"""Corrections of the primal weight where the rule for restarts cannot see that it is wrong.
 
-The controller (``kernels/decide.py``) goes by the ratio of the distances that x and y have
-travelled since the last restart. Two signs tell what that ratio does not:
+The rule (``kernels/decide.py``) goes by the ratio of the distances that x and y have travelled
+since the last restart, and a little by that of the residuals. Two signs tell what these do not:
 
 * One residual stays far above the other and does not fall (:class:`ResidualBalance`). Where x and y
   both turn round a common centre they travel in the ratio of the weight itself, whatever it is, so
-  the controller is content with every weight; and on a model whose right sides are small beside its
+  the distances are content with every weight; and on a model whose right sides are small beside its
   solutions it may settle where the duals are exact and the point hardly moves. With a larger
   weight the duals answer more to the rows' violations. So where one residual has been within the
   tolerance for thousands of iterations (or below 3e-7, where the tolerance is tighter), and the
   other is decades larger and does not fall, the weight is multiplied by the root of their ratio.
-  While neither is small the controller is left alone: it still has both to move, and a restart too
+  While neither is small the rule is left alone: it still has both to move, and a restart too
   soon costs more than a better weight gains. A residual that is exactly zero tells nothing.
 * One side does not move at all (:class:`OneSidedMoves`). While x stays where it is, held by its
   bounds, until y has come far enough (or y is zero until x violates a row), there is no ratio, and

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers.pdlp.kernels.matrix import GEOMETRIC, LARGEST, MATRIX, TOTAL
+from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
 from solvers.sparse.slices import Slices
 from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, lay_out
 
@@ -60,14 +60,11 @@ def expected_scale(matrix, mode, row_scale, column_scale):
         sizes = np.abs(matrix.data[entries] * column_scale[matrix.indices[entries]]) * row_scale[i]
         sizes = sizes[sizes > 0]
         if sizes.size:
-            by_mode = {
-                GEOMETRIC: sizes.min() * sizes.max(), LARGEST: sizes.max(), TOTAL: sizes.sum()
-            }  # fmt: skip
-            scaled[i] /= np.sqrt(by_mode[mode])
+            scaled[i] /= np.sqrt(sizes.max() if mode == LARGEST else sizes.sum())
     return scaled
 
 
-@pytest.mark.parametrize("mode", [GEOMETRIC, LARGEST, TOTAL])
+@pytest.mark.parametrize("mode", [LARGEST, TOTAL])
 @pytest.mark.parametrize("plan", ["cpu", "many units"])
 @pytest.mark.parametrize("name", NAMES)
 def test_rescale_divides_by_the_root_of_the_size(name, plan, mode):
@@ -81,7 +78,7 @@ def test_rescale_divides_by_the_root_of_the_size(name, plan, mode):
     np.testing.assert_allclose(rescaled, expected, rtol=1e-11)
 
 
-@pytest.mark.parametrize("mode", [GEOMETRIC, LARGEST, TOTAL])
+@pytest.mark.parametrize("mode", [LARGEST, TOTAL])
 @pytest.mark.parametrize("data", [[0.0, 0.0], [np.inf, 1.0], [np.nan, np.nan]])
 def test_rescale_leaves_rows_without_a_usable_size_alone(mode, data):
     matrix = MATRICES["one row"].copy()
@@ -94,30 +91,29 @@ def test_rescale_leaves_rows_without_a_usable_size_alone(mode, data):
     assert rescaled[0] == 3.0
 
 
-def test_rescale_leaves_stored_zeros_out():
+def test_balance_leaves_stored_zeros_out():
     matrix = MATRICES["one row"].copy()
     matrix.data[:] = 0.25
     matrix.data[3:] = 0.0
-    rescaled = np.zeros(1)
-    MATRIX["rescale"](
-        *lay_out(matrix).by_row.arguments, GEOMETRIC, np.ones(1), np.ones(300), rescaled
-    )
-    assert rescaled[0] == pytest.approx(4.0)
+    balanced = np.zeros(1)
+    MATRIX["balance"](*lay_out(matrix).by_row.arguments, 0.0, np.ones(300), balanced)
+    assert balanced[0] == pytest.approx(4.0)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
 @pytest.mark.parametrize("plan", ["cpu", "many units"])
 @pytest.mark.parametrize("name", NAMES)
-def test_balance_divides_by_the_geometric_mean(name, plan):
+def test_balance_divides_by_the_geometric_mean(name, plan, ridge):
     laid = lay_out(MATRICES[name], PLANS[plan]).plain
     m, n = laid.matrix.shape
     column_scale = np.random.default_rng(4).uniform(0.5, 2.0, n)
     balanced = np.full(m, np.nan)
-    MATRIX["balance"](*laid.by_row.arguments, column_scale, balanced)
+    MATRIX["balance"](*laid.by_row.arguments, ridge, column_scale, balanced)
     entries = laid.matrix.tocoo()
     logarithms = np.log(np.abs(entries.data * column_scale[entries.coords[1]]))
     count = np.bincount(entries.coords[0], minlength=m)
     total = np.bincount(entries.coords[0], weights=logarithms, minlength=m)
-    expected = np.exp(-total / np.maximum(count, 1))
+    expected = np.exp(-total / (1.0 + ridge) / np.maximum(count, 1))
     np.testing.assert_allclose(balanced, expected, rtol=1e-10)
     assert np.all(balanced[count == 0] == 1.0)
 

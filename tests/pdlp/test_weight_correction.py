@@ -60,7 +60,7 @@ def test_residuals_that_are_balanced_or_fall_are_left_alone() -> None:
     assert not corrections(lambda block: 10.0 ** (-block / 10), lambda _: 5e-7)
 
 
-def test_while_neither_residual_is_small_the_controller_is_left_alone() -> None:
+def test_while_neither_residual_is_small_the_rule_is_left_alone() -> None:
     assert not corrections(lambda _: 1e2, lambda _: 2e-6)
     assert corrections(lambda _: 1e2, lambda _: 9e-7)
 
@@ -114,15 +114,12 @@ def test_the_weight_changes_and_the_iteration_restarts_at_the_projected_point() 
 @pytest.mark.parametrize("weight", [1e-6, 1e6])
 @pytest.mark.parametrize("seed", [0, 1, 4])
 def test_a_weight_that_is_far_off_is_found_out(seed: int, weight: float, monkeypatch) -> None:
-    """Without the controller nothing but the residuals can tell that the first weight is wrong."""
+    """Where distances are not looked at, only the residuals tell that the first weight is wrong."""
     monkeypatch.setattr(
         importlib.import_module("solvers.pdlp.start"), "_first_weight", lambda _: weight
     )
     problem = random_lp(seed, rows=20, columns=30)
-    alone = SETTINGS.changed(
-        weight={"proportional": 0.0, "integral": 0.0}, alternation={"iterations": None}
-    )
-    alone = alone.changed(weight={"largest_imbalance": 1e300})
+    alone = SETTINGS.changed(weight={"longest_distance": 0.0}, alternation={"iterations": None})
     options = EngineOptions(device="cpu", threads=1, tolerance=1e-6, iteration_limit=10_000)
     without = pdlp.solve(
         problem, options, Progress(), settings=alone.changed(correction={"decades": np.inf})

@@ -21,15 +21,11 @@ BOTH void update_weight(REAL* control, REAL primal, REAL dual) {
                          imbalance(primal, dual) <= control[LARGEST_IMBALANCE];
     if (!telling) {
         control[WEIGHT] = control[BEST_WEIGHT];
-        control[ERROR_SUM] = 0;
-        control[LAST_ERROR] = 0;
         return;
     }
-    const REAL error = log(from_y) - log(from_x) - log(control[WEIGHT]);
-    control[ERROR_SUM] = control[INTEGRAL_MEMORY] * control[ERROR_SUM] + error;
-    control[WEIGHT] *= exp(control[PROPORTIONAL] * error + control[INTEGRAL] * control[ERROR_SUM] +
-                           control[DERIVATIVE] * (error - control[LAST_ERROR]));
-    control[LAST_ERROR] = error;
+    const bool both = primal > REAL(0) && dual > REAL(0);
+    const REAL ratio = both ? pow(primal / dual, control[RESIDUAL_EXPONENT]) : REAL(1);
+    control[WEIGHT] = from_y / from_x * ratio;
 }
 
 BOTH bool restart_is_due(const REAL* control, REAL metric, REAL iterations) {

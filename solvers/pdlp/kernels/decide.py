@@ -12,13 +12,16 @@ Restarts (cuPDLPx, arXiv 2507.14051)
     grown since the check before, or when more than artificial times all
     iterations.  r^2 = omega |dx|_C^2 + |dy|_R^2 / omega + 2 eta dy'A dx; if that is negative, the
     step eta is too long, and is shortened.
-Primal weight omega (ibid., section 3.3)
-    At each restart a PID controller brings log(|dual distance| / |primal distance|) - log(omega)
-    towards zero, distances being those travelled since the last restart. Where the distances say
-    nothing, or primal and dual residual differ too much, the weight is taken that balanced the
-    residuals best so far. A residual that is exactly zero tells nothing about the balance: where
-    every column has both bounds no dual point is ever infeasible, and taking that for an
-    imbalance froze the weight and cost 20 times the iterations.
+Primal weight omega
+    At each restart it becomes dual over primal distance, travelled since the last restart, times
+    (primal / dual residual)^1/4, both relative. The ratio of the distances is where a controller
+    brings it in one step (ibid., section 3.3); it does not see that one residual has long been
+    small, which on stochastic and energy models leaves the weight decades off for most of the
+    iterations (``docs/pdlp-constants.md``). Where the distances say nothing, or the residuals
+    differ too much, the weight is taken that balanced the residuals best so far. A residual that
+    is exactly zero tells nothing about the balance: where every column has both bounds no dual
+    point is ever infeasible, and taking that for an imbalance froze the weight and cost 20 times
+    the iterations.
 Best points
     The one of least error, and the feasible one of least objective, for when a limit comes.
 

@@ -6,7 +6,7 @@ using namespace native;
 namespace {
 
 // What a row is scaled by.
-constexpr int GEOMETRIC = 0, LARGEST = 1, TOTAL = 2;
+constexpr int LARGEST = 0, TOTAL = 1;
 
 template <class Index>
 void multiply(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
@@ -37,19 +37,14 @@ void multiply_scaled(int slices, int height, Grid<const Index> meta, StoredIndic
 
 /// Magnitudes of a row's entries, zeros left out.
 struct Sizes {
-    double least = INF, most = 0.0, added = 0.0;
+    double most = 0.0, added = 0.0;
 
     void add(double size) {
-        least = std::min(least, size);
         most = std::max(most, size);
         added += size;
     }
     /// What a row with this scale of its own is to be divided by, squared.
-    double square(int mode, double own) const {
-        if (mode == GEOMETRIC)
-            return most > 0.0 ? own * least * own * most : 0.0;
-        return own * (mode == LARGEST ? most : added);
-    }
+    double square(int mode, double own) const { return own * (mode == LARGEST ? most : added); }
 };
 
 /// Divide the scale of each row by the root of the row's size.
@@ -73,12 +68,12 @@ void rescale(int slices, int height, Grid<const Index> meta, StoredIndices<Index
     });
 }
 
-/// Find one over the geometric mean of the magnitudes of each row.
+/// Find one over the geometric mean of the magnitudes of each row, damped by the ridge.
 template <class Index>
 void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
              StoredValues values, Numbers table, Grid<const Index> splits,
-             Grid<const double> partials, Span<const Index> tickets, Numbers column_scale,
-             NumbersOut balanced, int threads) {
+             Grid<const double> partials, Span<const Index> tickets, double ridge,
+             Numbers column_scale, NumbersOut balanced, int threads) {
     const auto matrix =
         slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
     check_length("balanced", balanced.size(), height == 1 ? slices : 0);
@@ -90,7 +85,7 @@ void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index
                 count += 1.0;
             }
         });
-        balanced[i] = count > 0.0 ? std::exp(-total / count) : 1.0;
+        balanced[i] = count > 0.0 ? std::exp(-total / ((1.0 + ridge) * count)) : 1.0;
     });
 }
 
@@ -104,14 +99,14 @@ template <class Index> void declare(nanobind::module_ &module) {
            "table", "splits", "partials", "tickets", "mode", "row_scale", "column_scale",
            "rescaled", "threads");
     expose(module, "balance", &balance<Index>, "slices", "height", "meta", "indices", "values",
-           "table", "splits", "partials", "tickets", "column_scale", "balanced", "threads");
+           "table", "splits", "partials", "tickets", "ridge", "column_scale", "balanced",
+           "threads");
 }
 
 } // namespace
 
 NATIVE_MODULE(pdlp_matrix) {
-    constants(module, "solvers.pdlp.kernels.matrix",
-              {{"GEOMETRIC", GEOMETRIC}, {"LARGEST", LARGEST}, {"TOTAL", TOTAL}});
+    constants(module, "solvers.pdlp.kernels.matrix", {{"LARGEST", LARGEST}, {"TOTAL", TOTAL}});
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

@@ -47,25 +47,22 @@ extern "C" __global__ void __launch_bounds__(TEAM) multiply_scaled(
     run_unit(blockIdx.x, matrix, products, owner, scratch);
 }
 
-enum Mode { GEOMETRIC, LARGEST, TOTAL };
+enum Mode { LARGEST, TOTAL };
 
-// The extremes and the sum of a row's magnitudes, in the order least, greatest, sum.
+// The greatest and the sum of a row's magnitudes, in the order of Mode.
 struct Sizes {
-    static const int TERMS = 3;
+    static const int TERMS = 2;
     const REAL* scale;
 
-    __device__ __forceinline__ void add(REAL (&terms)[3], REAL value, int column) const {
+    __device__ __forceinline__ void add(REAL (&terms)[2], REAL value, int column) const {
         if (value == REAL(0)) return;
         const REAL size = fabs(value * scale[column]);
-        terms[0] = join(0, terms[0], size);
-        terms[1] = join(1, terms[1], size);
-        terms[2] += size;
+        terms[LARGEST] = join(LARGEST, terms[LARGEST], size);
+        terms[TOTAL] += size;
     }
-    static __device__ __forceinline__ REAL neutral(int term) {
-        return term == 0 ? REAL(1) / REAL(0) : REAL(0);
-    }
+    static __device__ __forceinline__ REAL neutral(int) { return REAL(0); }
     static __device__ __forceinline__ REAL join(int term, REAL a, REAL b) {
-        return term == 0 ? Smallest::combine(a, b) : term == 1 ? Largest::combine(a, b) : a + b;
+        return term == LARGEST ? Largest::combine(a, b) : a + b;
     }
 };
 
@@ -75,11 +72,9 @@ struct Rescale {
     REAL* rescaled;
 
     __device__ __forceinline__ void prepare(INDEX) {}
-    __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[3]) {
+    __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[2]) {
         const REAL own = scale[row];
-        const REAL size = mode == GEOMETRIC ? (terms[1] > REAL(0) ? own * terms[0] * own * terms[1]
-                                                                  : REAL(0))
-                                            : own * terms[mode];
+        const REAL size = own * terms[mode];
         const bool usable = size > REAL(0) && size - size == REAL(0);
         rescaled[row] = usable ? own / sqrt(size) : own;
     }
@@ -91,7 +86,7 @@ extern "C" __global__ void __launch_bounds__(TEAM) rescale(
     const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
     int mode, const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
     REAL* __restrict__ rescaled) {
-    __shared__ REAL scratch[3 * TEAM_WARPS];
+    __shared__ REAL scratch[2 * TEAM_WARPS];
     const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
                                                 values, table, splits, partials, tickets};
     Rescale owner = {mode, row_scale, rescaled};
@@ -114,11 +109,13 @@ struct Logarithms {
 };
 
 struct StoreBalance {
+    REAL ridge;
     REAL* balanced;
 
     __device__ __forceinline__ void prepare(INDEX) {}
     __device__ __forceinline__ void finish(INDEX row, const REAL (&terms)[2]) {
-        balanced[row] = terms[1] > REAL(0) ? exp(-terms[0] / terms[1]) : REAL(1);
+        const REAL count = (REAL(1) + ridge) * terms[1];
+        balanced[row] = count > REAL(0) ? exp(-terms[0] / count) : REAL(1);
     }
 };
 
@@ -126,11 +123,11 @@ extern "C" __global__ void __launch_bounds__(TEAM) balance(
     int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
     const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
     const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
-    const REAL* __restrict__ column_scale, REAL* __restrict__ balanced) {
+    REAL ridge, const REAL* __restrict__ column_scale, REAL* __restrict__ balanced) {
     __shared__ REAL scratch[2 * TEAM_WARPS];
     const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
                                                 values, table, splits, partials, tickets};
-    StoreBalance owner = {balanced};
+    StoreBalance owner = {ridge, balanced};
     const Logarithms logarithms = {column_scale};
     run_unit(blockIdx.x, matrix, logarithms, owner, scratch);
 }

@@ -36,9 +36,8 @@ MULTIPLY_SCALED = Kernel(
     bytes_moved=lambda values: matrix_bytes(values, "vector") + 2 * int(values["product"].nbytes),
 )
 
-GEOMETRIC, LARGEST, TOTAL = 0, 1, 2
-"""What a row is scaled by: the root of least times greatest magnitude, of the greatest, of the
-sum."""
+LARGEST, TOTAL = 0, 1
+"""What a row is scaled by: the root of the greatest magnitude, or of the sum."""
 
 RESCALE = Kernel(
     name="rescale",
@@ -63,11 +62,13 @@ BALANCE = Kernel(
     name="balance",
     arguments=(
         *MATRIX_ARGUMENTS,
+        Argument("ridge", "real"),
         Argument("column_scale", "real[]"),
         Argument("balanced", "real[]", "out"),
     ),
     contract="balanced (rows,) becomes 1 over the geometric mean of the magnitudes, zeros left "
-    "out, of each row of the matrix scaled by column_scale (columns,); 1 for an empty row.",
+    "out, of each row of the matrix scaled by column_scale (columns,), to the power "
+    "1 / (1 + ridge); 1 for an empty row.",
     launch=unit_launch,
     work=lambda values: 8 * work(values),
     bytes_moved=lambda values: (

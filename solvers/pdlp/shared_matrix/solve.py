@@ -262,7 +262,7 @@ class SharedMatrix:
         control[Field.SUFFICIENT] = settings.restart.sufficient_decrease
         control[Field.NECESSARY] = settings.restart.necessary_decrease
         control[Field.ARTIFICIAL] = settings.restart.artificial_share
-        control[Field.PROPORTIONAL] = settings.weight.proportional
+        control[Field.RESIDUAL_EXPONENT] = settings.weight.residual_exponent
         overwrite(self._state.control, control)
 
     def _iterate(self, limit: float) -> None:

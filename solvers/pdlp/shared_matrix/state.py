@@ -60,7 +60,7 @@ class Field(IntEnum):
     SUFFICIENT = 25
     NECESSARY = 26
     ARTIFICIAL = 27
-    PROPORTIONAL = 28
+    RESIDUAL_EXPONENT = 28
 
 
 FIELDS = len(Field)

@@ -1,7 +1,7 @@
 """Taking a running iteration from one state to another: into a part of the problem, and back.
 
-What a solve has learnt goes with it: the point, the primal weight and the memory of its
-controller, the counts that restarts depend on. The part gets a scaling and a step size of its
+What a solve has learnt goes with it: the point, the primal weight,
+the counts that restarts depend on. The part gets a scaling and a step size of its
 own, which is half of what leaving columns out is good for: step sizes of rows no longer have to
 respect columns that do not move. The weight is a ratio of distances in scaled units, of the duals
 over the point, and is converted as that ratio changes with the scaling.
@@ -29,8 +29,6 @@ CARRIED = (
     Control.ITERATIONS,
     Control.RESTARTS,
     Control.CHECKS,
-    Control.ERROR_SUM,
-    Control.LAST_ERROR,
     Control.BEST_IMBALANCE,
     Control.PRIMAL_TOLERANCE,
     Control.DUAL_TOLERANCE,

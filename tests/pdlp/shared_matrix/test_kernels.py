@@ -227,7 +227,7 @@ def decide_with(**fields):
         Field.SUFFICIENT: 0.2,
         Field.NECESSARY: 0.5,
         Field.ARTIFICIAL: 0.36,
-        Field.PROPORTIONAL: 1.0,
+        Field.RESIDUAL_EXPONENT: 0.25,
     }
     for field, value in column.items():
         control[field, 0] = value

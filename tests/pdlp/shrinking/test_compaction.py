@@ -105,7 +105,7 @@ def test_answers_are_optimal_however_rashly_columns_are_left_out(seed: int, make
     assert_optimal(problem, solve(problem, RASH))
 
 
-@pytest.mark.parametrize("seed", [0, 1, 6, 7])
+@pytest.mark.parametrize("seed", [0, 1, 7, 8])
 def test_what_was_left_out_wrongly_comes_back(seed: int) -> None:
     problem, progress = mixed(seed), Listener()
     assert_optimal(problem, solve(problem, GROWING, progress))
@@ -137,7 +137,7 @@ class Ahead(BlocksOnCpu):
     depth = 2
 
 
-@pytest.mark.parametrize("seed", [0, 1, 6, 7])
+@pytest.mark.parametrize("seed", [0, 1, 7, 8])
 @pytest.mark.parametrize("settings", [ON_GPU, RASH_ON_GPU], ids=["often", "rash"])
 def test_the_layout_and_the_queue_of_a_gpu_lead_to_the_same_optimum(
     seed: int, settings: Settings, monkeypatch

@@ -106,7 +106,7 @@ void add_slots(int slots, Cube<const double> partial, std::int64_t problem, doub
 }
 
 void check_control(ControlIn control, int width) {
-    check_length("control", control.shape(0), PROPORTIONAL + 1);
+    check_length("control", control.shape(0), RESIDUAL_EXPONENT + 1);
     check_length("a row of control", control.shape(1), width);
 }
 

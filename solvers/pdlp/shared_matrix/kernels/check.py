@@ -2,11 +2,10 @@
 
 ``measure_rows`` and ``measure_columns`` leave partial sums in ``partial`` (slots, 6, width); which
 units a slot holds is not part of the contract. ``decide`` draws for each problem the conclusions
-of ``solvers/pdlp/kernels/decide.py``, in a simpler form: the fixed-point metric without its cross
-term, ``omega |dx|_C^2 + |dy|_R^2 / omega``, which is equivalent to it up to a factor as long as the
-step is shorter than 1 / ||A||; and the primal weight by the proportional part of the controller
-alone. ``settle`` carries out what was decided. The point on which a problem stops counts as its
-best.
+of ``solvers/pdlp/kernels/decide.py``, with the fixed-point metric without its cross term,
+``omega |dx|_C^2 + |dy|_R^2 / omega``, which is equivalent to it up to a factor as long as the step
+is shorter than 1 / ||A||. ``settle`` carries out what was decided. The point on which a problem
+stops counts as its best.
 
 Device and twin of the sums and of ``decide`` agree up to rounding, those of ``settle`` exactly.
 """

@@ -46,8 +46,9 @@ BOTH void update_weight(const Column& control, REAL primal, REAL dual) {
         control[WEIGHT] = control[BEST_WEIGHT];
         return;
     }
-    const REAL error = log(from_y) - log(from_x) - log(control[WEIGHT]);
-    control[WEIGHT] *= exp(control[PROPORTIONAL] * error);
+    const bool both = primal > REAL(0) && dual > REAL(0);
+    const REAL ratio = both ? pow(primal / dual, control[RESIDUAL_EXPONENT]) : REAL(1);
+    control[WEIGHT] = from_y / from_x * ratio;
 }
 
 BOTH bool restart_is_due(const Column& control, REAL metric, REAL iterations) {

@@ -55,7 +55,7 @@ void check_half(const Rows &rows, const Side &side, Numbers low, Numbers high, N
     check_length("lower bounds", low.size(), size);
     check_length("upper bounds", high.size(), size);
     check_length("metric", metric.size(), owners);
-    check_length("control", control.shape(0), PROPORTIONAL + 1);
+    check_length("control", control.shape(0), RESIDUAL_EXPONENT + 1);
     check_length("a row of control", control.shape(1), rows.width);
 }
 
