@@ -1,7 +1,7 @@
 """Dual iterations in one launch: blocks that stay, and meet three or four times in each.
 
-What ``row.py``, ``ratio.py``, ``row.py`` and ``dual_update.py`` do in five launches, a meeting
-of all blocks after each part that others need. Right sides that are short every block lists for
+What ``row.py``, ``ratio.py`` and ``dual_update.py`` do in five launches, a meeting of all blocks
+after each part that others need. Right sides that are short every block lists for
 itself, and a row of the inverse more than its own tells each of them the pivot element: so choosing
 the column, solving and updating are one part. All blocks of a launch have to run at once;
 ``arrivals`` (1,) counts them as they meet, and is of no other use.
