@@ -23,16 +23,15 @@ class Version:
     """What differs between versions of the library.
 
     ``release`` is what their numbers begin with, ``suffix`` ends the names of their files.
-    ``pivot_type``, ``pivot_epsilon`` and ``deterministic`` are settings, ``no_pivoting`` a value of
-    the first; ``memory`` and ``interrupt`` are what can be asked of a factorisation, and told to
-    it; ``row_starts`` is the argument that gives the type of row starts, where there is one.
+    ``pivot_type`` and ``pivot_epsilon`` are settings, ``no_pivoting`` a value of the first;
+    ``memory`` and ``interrupt`` are what can be asked of a factorisation, and told to it;
+    ``row_starts`` is the argument that gives the type of row starts, where there is one.
     """
 
     release: tuple[int, ...]
     suffix: str
     pivot_type: int
     pivot_epsilon: int
-    deterministic: int
     no_pivoting: int
     memory: int
     interrupt: int
@@ -43,8 +42,8 @@ REAL_64, INTEGER_32 = 1, 10
 """CUDA's numbers for types."""
 
 VERSIONS = (
-    Version((0, 7), ".so.0", 8, 10, 25, 2, 12, 22, ()),
-    Version((1,), ".so.1", 7, 9, 24, 1, 13, 23, (INTEGER_32,)),
+    Version((0, 7), ".so.0", 8, 10, 2, 12, 22, ()),
+    Version((1,), ".so.1", 7, 9, 1, 13, 23, (INTEGER_32,)),
 )
 
 FILE, THREADING_FILE = "libcudss", "libcudss_mtlayer_gomp"
