@@ -214,7 +214,9 @@ class ShrinkingSettings:
     entries_of_launch: int = 200_000
     """What an iteration on an H200 costs beside its entries, in entries (4 us),"""
     entries_of_part: float = 1e9
-    """and the preparation of a part (20 ms): iterations have to cost as much before it."""
+    """and the preparation of a part (20 ms): iterations have to cost as much before it,"""
+    entries_of_part_each: float = 7e3
+    """and for each entry of the whole problem besides (0.5 s for four million)."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ def test_a_change_that_halves_times_or_doubles_rates_is_twice_as_fast(case, expe
 
 def test_a_checkout_runs_its_own_benchmark_and_keeps_its_results(tmp_path):
     (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "__init__.py").touch()
     (tmp_path / "benchmarks" / "record.py").write_text(
         "import json\n"
         "def write_record(content, *, folder='results'):\n"

@@ -115,7 +115,7 @@ def test_proofs() -> None:
 
 
 def test_a_limit_in_the_middle_keeps_what_there_is() -> None:
-    progress = Progress(time_limit=1.0)
+    progress = Progress(time_limit=5.0)
     options = EngineOptions(tolerance=1e-14, device="cuda")
     outcome = interior_point.solve(energy_system(365), options, progress)
     assert outcome.solution_status is not SolutionStatus.OPTIMAL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -13,10 +14,11 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip import solve
 from solvers.mip.inference import domain
 from solvers.mip.solve import search, wait_for
 from tests.mip.test_solve import covering
+
+solve = import_module("solvers.mip.solve")
 
 ANSWER = Outcome(SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=1.0, x=np.ones(1))
 NOTHING = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)

@@ -11,7 +11,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible, proves_unbounded
+from solvers.core.rays import LEFTOVER, proves_infeasible, proves_unbounded
 from solvers.pdlp.certificates import dual_ray_candidates, primal_ray_candidates
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from tests.pdlp.lps import solve_with_highs
@@ -133,9 +133,10 @@ def test_unbounded_problems_get_a_ray_and_a_feasible_point(name, blocks_ahead):
     assert outcome.solution_status is SolutionStatus.UNBOUNDED
     ray, x = outcome.primal_ray, outcome.x
     for far in (0.0, 1e3):
-        point = x + far * ray / np.abs(ray).max()
+        step = far * ray / np.abs(ray).max()
+        point = x + step
         activity = problem.matrix @ point
-        slack = 1e-6 * (1.0 + np.abs(activity))
+        slack = 1e-6 * (1.0 + np.abs(activity)) + LEFTOVER * (abs(problem.matrix) @ np.abs(step))
         assert np.all(activity >= problem.row_lower - slack)
         assert np.all(activity <= problem.row_upper + slack)
         assert np.all((point >= problem.lower) & (point <= problem.upper))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -19,19 +17,11 @@ from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, PRETENDED_GPU, lay_ou
 pytestmark = pytest.mark.gpu
 
 
-class _OnlyMatrix:
-    """As much of a problem as laying out reads."""
-
-    def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-        self.matrix_csc = matrix.tocsc()
-
-
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "large", "one column"])
 def test_the_layout_arrives_on_the_gpu(name, packing, gpu):
     matrix = lay_out(MATRICES[name], PLANS["cpu"], packing).matrix
-    problem: Any = _OnlyMatrix(matrix)
+    problem = Problem.from_arrays(np.zeros(matrix.shape[1]), matrix, 0.0, 0.0)
     here = to_device(problem, PRETENDED_GPU, Plan(), 0)
     there = to_device(problem, gpu, Plan(), 0)
     assert np.array_equal(here.row_order, there.row_order)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
+from gpu_bridge.pipeline.routes import crossed
 from gpu_bridge.pipeline.routes import pdlp as pdlp_route
 from gpu_bridge.verify.verify import verify
 from solvers import pdlp
@@ -85,6 +86,7 @@ def test_the_road_holds_points_of_the_original_model(presolve: bool) -> None:
 
 def test_a_crossover_cut_short_keeps_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crossover, "run_task", _runs_into_the_limit)
+    monkeypatch.setattr(crossed, "HELD_FROM_SECONDS", 0.0)
     progress = Progress(60.0)
     options = make_options(method="pdlp", device="cpu", iteration_limit=2000)
     found = pdlp_route.pdlp_route(SYSTEM, options, progress)

@@ -220,7 +220,9 @@ class Compaction:
             return True
         settings = self._settings
         each = settings.entries_of_launch + self.here.problem.original.num_nonzeros
-        return each * (iterations - self._moved_at) >= settings.entries_of_part
+        part = settings.entries_of_part
+        part += settings.entries_of_part_each * self._problem.num_nonzeros
+        return each * (iterations - self._moved_at) >= part
 
     def _enter(self, kept: Kept, record: Record, before: _Snapshot, now: Answer) -> None:
         """Make a part and go on there, unless it is empty or there is no memory for it."""

@@ -11,10 +11,12 @@ import pytest
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import Ending, run
+from solvers.simplex.batch import Ending
 from tests.simplex.batch.cases import batch_of, boxed_batch, member, mixed_batch, mixed_problem
 
 pytestmark = pytest.mark.gpu
+
+run = import_module("solvers.simplex.batch.run")
 
 PLACES = {
     "held": {},
@@ -36,7 +38,7 @@ def place(request, monkeypatch):
             room = vectors + run.DECLARED_SHARED
             return find(rows, columns, **{**more, "shared_memory": room})
 
-        monkeypatch.setattr(import_module("solvers.simplex.batch.run"), "find_layout", far)
+        monkeypatch.setattr(run, "find_layout", far)
     for name, value in wanted.items():
         monkeypatch.setattr(run, name, value)
 
