@@ -215,8 +215,10 @@ class ShrinkingSettings:
     """What an iteration on an H200 costs beside its entries, in entries (4 us),"""
     entries_of_part: float = 1e9
     """and the preparation of a part (20 ms): iterations have to cost as much before it,"""
-    entries_of_part_each: float = 7e3
-    """and for each entry of the whole problem besides (0.5 s for four million)."""
+    entries_of_part_each: float = 8e3
+    """and so much more for each entry that the whole problem has beyond"""
+    part_entries: int = 400_000
+    """these, for which the 20 ms were measured (0.5 s for four million)."""
 
 
 @dataclass(frozen=True)

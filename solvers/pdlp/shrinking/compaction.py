@@ -220,8 +220,8 @@ class Compaction:
             return True
         settings = self._settings
         each = settings.entries_of_launch + self.here.problem.original.num_nonzeros
-        part = settings.entries_of_part
-        part += settings.entries_of_part_each * self._problem.num_nonzeros
+        more = max(0, self._problem.num_nonzeros - settings.part_entries)
+        part = settings.entries_of_part + settings.entries_of_part_each * more
         return each * (iterations - self._moved_at) >= part
 
     def _enter(self, kept: Kept, record: Record, before: _Snapshot, now: Answer) -> None:

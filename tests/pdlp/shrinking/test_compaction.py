@@ -38,12 +38,7 @@ RASH = OFTEN.changed(shrinking={"margin": 0.0, "share": 0.99, "returns": 1000})
 GROWING = RASH.changed(shrinking={"share_of_part": 0.0})
 """Makes no part smaller, so that every part but the first one is due to something's return."""
 
-FREE = {
-    "from_nonzeros_on_gpu": 1,
-    "entries_of_part": 0.0,
-    "entries_of_part_each": 0.0,
-    "wait_on_gpu": 1.0,
-}
+FREE = {"from_nonzeros_on_gpu": 1, "entries_of_part": 0.0, "wait_on_gpu": 1.0}
 ON_GPU = OFTEN.changed(shrinking=FREE)
 RASH_ON_GPU = RASH.changed(shrinking=FREE)
 
