@@ -380,40 +380,6 @@ def test_rows_show_all_engines_side_by_side(monkeypatch: pytest.MonkeyPatch) -> 
     ]
 
 
-def test_a_lane_shares_the_clock_and_keeps_its_budget() -> None:
-    parent = Progress(100.0)
-    contender = ContenderProgress(parent, "one")
-    assert contender.time_left <= 100.0
-    with contender.budget(0.0):
-        assert contender.should_stop() is StopReason.TIME_LIMIT
-        assert parent.should_stop() is None
-    assert contender.should_stop() is None
-    parent.interrupt()
-    assert contender.should_stop() is StopReason.INTERRUPTED
-    assert not contender.abandoned
-
-
-def test_what_a_lane_finds_stays_its_own() -> None:
-    parent = Progress()
-    contender = ContenderProgress(parent, "one")
-    assert contender.incumbent(3.0, "engine")
-    assert contender.bound(2.0, "engine")
-    assert parent.history == ()
-    assert np.isnan(parent.best_objective)
-
-
-def test_abandoning_one_lane_leaves_the_others() -> None:
-    parent = Progress()
-    one, other = ContenderProgress(parent, "one"), ContenderProgress(parent, "other")
-    inner = ContenderProgress(one, "inner")
-    one.abandon()
-    assert one.should_stop() is StopReason.INTERRUPTED
-    assert inner.abandoned
-    assert inner.should_stop() is StopReason.INTERRUPTED
-    assert other.should_stop() is None
-    assert not parent.interrupted
-
-
 def holds(answer: Outcome, gate: threading.Event) -> Callable[[Progress], Outcome]:
     """Return an engine that hands an answer over on its way, and then hears nothing."""
 
