@@ -59,8 +59,10 @@ def factor_pairs(
     A product that is not linear, or not understood, is the second of a pair as it is.
     """
     if PRODUCTS.isdisjoint(set(map(type, terms))):
-        return [_pair(term) for term in terms], lengths
-    pairs: list[Pair] = []
+        monomial = MonomialTermExpression  # a call for each term would take as long as the rest
+        pairs = [term._args_ if term.__class__ is monomial else (1.0, term) for term in terms]
+        return pairs, lengths
+    pairs = []
     counts = []
     every = iter(terms)
     for length in lengths:

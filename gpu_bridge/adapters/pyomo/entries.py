@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from pyomo.common.numeric_types import native_numeric_types, value
 
-from gpu_bridge.adapters.pyomo.collect import PLAIN_VARIABLES, Scaled, factor_pairs
-from gpu_bridge.adapters.pyomo.interface import VarData
+from gpu_bridge.adapters.pyomo.collect import NUMBERS, PLAIN_VARIABLES, Scaled, factor_pairs
+from gpu_bridge.adapters.pyomo.interface import ParamData, VarData
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
 
@@ -33,7 +33,7 @@ class Numbers:
     def __init__(self, values: list[Any], what: Callable[[int], str]) -> None:
         self._what = what
         self._places: list[int] = []
-        self._items: dict[int, tuple[Any, int]] = {}
+        self._items: list[Any] = []
         if not set(map(type, values)) <= native_numeric_types:
             kinds = native_numeric_types
             self._places = [k for k, item in enumerate(values) if item.__class__ not in kinds]
@@ -46,12 +46,19 @@ class Numbers:
 
     def _keep_items(self, given: list[Any]) -> None:
         """Keep what has to be evaluated, each once, with the number of each place's."""
-        parts = [item if item.__class__ is Scaled else (1.0, item) for item in given]
-        for (_, item), place in zip(parts, self._places, strict=True):
-            self._items.setdefault(id(item), (item, place))
-        number = dict(zip(self._items, range(len(self._items)), strict=True))
-        self._number_of = np.array([number[id(item)] for _, item in parts], dtype=np.int64)
-        self._scales = np.array([by for by, _ in parts], dtype=np.float64)
+        self._scales: FloatArray | float = 1.0
+        self._number_of: IndexArray | slice = slice(None)
+        if Scaled in set(map(type, given)):
+            parts = [item if item.__class__ is Scaled else Scaled(1.0, item) for item in given]
+            self._scales = np.array([part.by for part in parts], dtype=np.float64)
+            given = [part.item for part in parts]
+        keys = list(map(id, given))
+        distinct = dict(zip(keys, given, strict=True))
+        self._items = list(distinct.values())
+        if len(distinct) < len(keys):
+            number = dict(zip(distinct, range(len(distinct)), strict=True))
+            self._number_of = np.fromiter(map(number.__getitem__, keys), np.int64, len(keys))
+        self._are_parameters = set(map(type, self._items)) == {ParamData}
 
     def read(self) -> FloatArray:
         """Return all values; the very array of the last look where none has changed.
@@ -64,12 +71,30 @@ class Numbers:
         if not self._items:
             return self._last
         places = self._places
-        each = [_evaluate(item, place, self._what) for item, place in self._items.values()]
-        found = np.array(each)[self._number_of] * self._scales
+        found = self._evaluated()[self._number_of] * self._scales
         if not np.array_equal(self._last[places], found):
             self._last = self._last.copy()  # somebody may have the one before
             self._last[places] = found
         return self._last
+
+    def _evaluated(self) -> FloatArray:
+        """Return the value of each item."""
+        if self._are_parameters:
+            numbers = [parameter._value for parameter in self._items]
+            if set(map(type, numbers)) <= NUMBERS:
+                return np.array(numbers, dtype=np.float64)
+        return np.array([self._value(k) for k in range(len(self._items))])
+
+    def _value(self, k: int) -> float:
+        item = self._items[k]
+        try:
+            return float(value(item))
+        except (ArithmeticError, TypeError, ValueError) as error:
+            number_of = np.arange(len(self._places))[self._number_of]
+            place = self._places[int(np.flatnonzero(number_of == k)[0])]
+            raise ProblemError(
+                f"{self._what(place)} is {item}, which has no usable value: {error}"
+            ) from error
 
 
 class Terms:
@@ -169,13 +194,3 @@ class Terms:
 def sides(values: list[Any], infinite: float, what: Callable[[int], str]) -> Numbers:
     """Return sides or bounds as numbers, None becoming ``infinite``."""
     return Numbers([infinite if item is None else item for item in values], what)
-
-
-def _evaluate(item: Any, position: int, what: Callable[[int], str]) -> float:
-    try:
-        number = value(item)
-        return float(number)
-    except (ArithmeticError, TypeError, ValueError) as error:
-        raise ProblemError(
-            f"{what(position)} is {item}, which has no usable value: {error}"
-        ) from error
