@@ -75,19 +75,44 @@ __device__ __forceinline__ SliceEntries<Index, Value> entries_of(
     return {matrix.indices + first, matrix.values + first, matrix.table};
 }
 
+// Steps whose entries a lane asks for together; they wait for memory once.
+#define STEPS_TOGETHER 4
+
+template <int STEPS, class Work, class Index, class Value>
+__device__ __forceinline__ void add_steps(
+    int entry, const SliceEntries<Index, Value>& entries, const Work& work,
+    REAL (&terms)[Work::TERMS]) {
+    Value values[STEPS];
+    int columns[STEPS];
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+        values[step] = entries.values[entry + 32 * step];
+        columns[step] = (int)entries.indices[entry + 32 * step];
+    }
+#pragma unroll
+    for (int step = 0; step < STEPS; ++step) {
+        work.add(terms, entry_value(values[step], entries.table), columns[step]);
+    }
+}
+
 // What one lane finds of its row.
 template <class Work, class Index, class Value>
 __device__ __forceinline__ void lane_terms(
     int steps, const SliceEntries<Index, Value>& entries, const Work& work,
     REAL (&terms)[Work::TERMS]) {
-    const int lane = threadIdx.x & 31;
+    int entry = threadIdx.x & 31;
 #pragma unroll
     for (int v = 0; v < Work::TERMS; ++v) terms[v] = Work::neutral(v);
-#pragma unroll 4
-    for (int step = 0; step < steps; ++step) {
-        const int entry = step * 32 + lane;
-        work.add(terms, entry_value(entries.values[entry], entries.table),
-                 (int)entries.indices[entry]);
+    for (; steps >= STEPS_TOGETHER; steps -= STEPS_TOGETHER, entry += 32 * STEPS_TOGETHER) {
+        add_steps<STEPS_TOGETHER>(entry, entries, work, terms);
+    }
+    // a loop over what is left would wait at each step, and many rows are as short as that
+    if (steps == 3) {
+        add_steps<3>(entry, entries, work, terms);
+    } else if (steps == 2) {
+        add_steps<2>(entry, entries, work, terms);
+    } else if (steps == 1) {
+        add_steps<1>(entry, entries, work, terms);
     }
 }
 
