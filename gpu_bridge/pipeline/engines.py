@@ -207,9 +207,14 @@ def _first_opinion(
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine, after rational arithmetic where the model's magnitudes ask for it."""
     exact = None
+    known = None if start is None else start.x
     in_doubles = bool(choice.contenders) or ENGINES[choice.method].in_doubles
     if in_doubles and is_doubtful(problem, options):
-        exact = exact_answer(problem, options, progress, None if start is None else start.x)
+        if known is None and choice.method == "mip":
+            from solvers.mip.heuristics.constructive import first_point
+
+            known = first_point(problem, options, progress)
+        exact = exact_answer(problem, options, progress, known)
         if exact is not None and exact.solution_status in SETTLED:
             return exact
     options = careful_options(problem, options, progress)

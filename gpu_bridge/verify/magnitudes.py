@@ -7,7 +7,7 @@ proves of the row is proven of another one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -135,8 +135,7 @@ def without_far_limits(problem: Problem) -> Problem:
     rows = _beyond(problem.row_lower, problem.row_upper, side)
     if not any(far.any() for far in (*columns, *rows)):
         return problem
-    return replace(
-        problem,
+    return problem.with_limits(
         lower=np.where(columns[0], -np.inf, problem.lower),
         upper=np.where(columns[1], np.inf, problem.upper),
         row_lower=np.where(rows[0], -np.inf, problem.row_lower),

@@ -270,6 +270,14 @@ class Problem:
         """Return the same problem with another objective, finite costs (n,) that it takes over."""
         return self._with(cost=cost, offset=offset)
 
+    def with_limits(
+        self, lower: FloatArray, upper: FloatArray, row_lower: FloatArray, row_upper: FloatArray
+    ) -> Problem:
+        """Return the same problem with other bounds (n,) and sides (m,), which it takes over."""
+        made = self._with(lower=lower, upper=upper, row_lower=row_lower, row_upper=row_upper)
+        made._settle()
+        return made
+
     def _with(self, **fields: Any) -> Problem:
         """Return a problem that shares all arrays with this one but those given."""
         made = object.__new__(type(self))

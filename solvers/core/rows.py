@@ -166,8 +166,10 @@ class SparseRows:
         """Return the transpose (n, m)."""
         return SparseRows.of_entries(self.data, self.indices, self.row, self.shape[::-1])
 
-    def select(self, rows: BoolArray, columns: BoolArray) -> SparseRows:
-        """Return the matrix without the rows (m,) and columns (n,) that are not wanted."""
+    def select(self, rows: BoolArray | None = None, columns: BoolArray | None = None) -> SparseRows:
+        """Return the rows (m,) and columns (n,) that are wanted: all of them by None."""
+        rows = np.ones(self.shape[0], dtype=bool) if rows is None else rows
+        columns = np.ones(self.shape[1], dtype=bool) if columns is None else columns
         kept = rows[self.row] & columns[self.indices]
         places = np.cumsum(columns, dtype=np.int32) - 1
         row = (np.cumsum(rows) - 1)[self.row[kept]]

@@ -169,8 +169,8 @@ def recognise(problem: Problem) -> KnapsackModel | None:
     if box is None:
         return None
     weight = np.zeros(problem.num_columns)
-    begin, end = problem.matrix.indptr[row : row + 2]
-    weight[problem.matrix.indices[begin:end]] = problem.matrix.data[begin:end]
+    columns, coefficients = problem.entries[row]
+    weight[columns] = coefficients
     side = problem.row_upper[row]
     if np.isfinite(problem.row_lower[row]):
         weight, side = -weight, -problem.row_lower[row]
@@ -179,7 +179,7 @@ def recognise(problem: Problem) -> KnapsackModel | None:
 
 def _only_row(problem: Problem) -> int | None:
     """Return the one row with several entries, if it is limited on one side only."""
-    several = np.flatnonzero(np.diff(problem.matrix.indptr) > 1)
+    several = np.flatnonzero(problem.entries.lengths > 1)
     if several.size != 1:
         return None
     row = int(several[0])
@@ -192,8 +192,8 @@ def whole_box(problem: Problem) -> Box | None:
 
     None where nothing lies between some column's bounds, or a row without entries cannot hold.
     """
-    matrix = problem.matrix
-    count = np.diff(matrix.indptr)
+    matrix = problem.entries
+    count = matrix.lengths
     if ((count == 0) & ((problem.row_lower > 0.0) | (problem.row_upper < 0.0))).any():
         return None
     lower, upper = problem.lower.copy(), problem.upper.copy()

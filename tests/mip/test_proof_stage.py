@@ -190,21 +190,39 @@ def test_heuristics_begin_within_the_head_start(head_start):
     assert found.stop_reason is StopReason.INTERRUPTED
 
 
-def test_the_first_heuristic_waits_for_no_other_engine_to_be_imported():
-    program = """
-import sys
+FIRST_POINT = """
+import os, sys
 import numpy as np
-from solvers import mip
-from solvers.core.problem import Problem
-from solvers.mip.heuristics.constructive import sweep
-from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
+import gpu_bridge as gb
+from solvers.mip.solutions import incumbents, pool
 
-rows = np.random.default_rng(1).integers(0, 9, (30, 40)).astype(float)
-problem = Problem.from_arrays(-np.ones(40), rows, -np.inf, 60.0, upper=1.0, integrality=True)
-assert sweep(MipModel.of(problem), Budget(work=1e9)).is_feasible
-print(*(name for name in ("scipy", "solvers.pdlp", "solvers.simplex") if name in sys.modules))
+def end(*given):
+    heavy = ("scipy", "cupy", "solvers.pdlp", "solvers.simplex", "solvers.presolve")
+    print(*(name for name in heavy if name in sys.modules), flush=True)
+    os._exit(0)
+
+incumbents.IncumbentStore.record = pool.InfeasiblePoints.__call__ = end
+rows, upper = np.random.default_rng(1).integers(1, 9, (30, 40)).astype(float), np.ones(40)
+{change}
+problem = gb.Problem.from_arrays(
+    -np.ones(40), rows, -np.inf, 60.0, upper=upper, integrality=np.arange(40) >= {continuous}
+)
+gb.solve(problem, method="mip")
 """
+
+
+@pytest.mark.parametrize(
+    ("change", "continuous"),
+    [
+        ("rows *= np.arange(30)[:, None] % 10 == np.arange(40) % 10", 0),
+        ("rows *= np.arange(30)[:, None] % 20 == np.arange(40) % 20", 0),
+        ("rows[3, 3] = 1e7", 0),
+        ("upper[0] = 1e13", 1),
+    ],
+    ids=["three in a column", "knapsacks side by side", "a wide span", "a far limit"],
+)
+def test_the_first_heuristic_waits_for_no_library_or_engine_to_be_imported(change, continuous):
+    program = FIRST_POINT.format(change=change, continuous=continuous)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert not done.stdout.split()

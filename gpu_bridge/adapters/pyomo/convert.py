@@ -261,7 +261,7 @@ class _KeptRows:
             whole=free.matrix,
             kept=kept,
             cost=_cost(free.matrix),
-            matrix=free.matrix.select(kept, np.ones(len(free.columns), dtype=bool)),
+            matrix=free.matrix.select(kept),
             constraints=constraints,
             column_names=ComponentNames(free.columns),
             row_names=ComponentNames(constraints),

@@ -149,7 +149,7 @@ class _Matrix:
         kept = used & ~fixed
         free, columns = whole, variables
         if not kept.all():
-            free = whole.select(np.ones(shape[0], dtype=bool), kept)
+            free = whole.select(columns=kept)
             columns = list(compress(variables, kept))
         places = _Places(rows.row_of, numbered.indices, whole, kept)
         return cls(rows.coefficients, flags, whole, free, columns, settled, places)

@@ -69,11 +69,11 @@ def recognise_multidimensional(problem: Problem) -> MultidimensionalModel | None
     """
     if not problem.num_columns or not problem.integrality.all():
         return None
-    several = np.flatnonzero(np.diff(problem.matrix.indptr) > 1)
-    entries = int(np.diff(problem.matrix.indptr)[several].sum())
+    lengths = problem.entries.lengths
+    several = np.flatnonzero(lengths > 1)
     if not 0 < several.size <= MOST_ROWS:
         return None
-    if entries < LEAST_DENSITY * several.size * problem.num_columns:
+    if int(lengths[several].sum()) < LEAST_DENSITY * several.size * problem.num_columns:
         return None
     at_most = np.isfinite(problem.row_upper[several])
     if (at_most == np.isfinite(problem.row_lower[several])).any():
@@ -81,7 +81,9 @@ def recognise_multidimensional(problem: Problem) -> MultidimensionalModel | None
     box = whole_box(problem)
     if box is None or not (np.isfinite(box.lower) & np.isfinite(box.upper)).all():
         return None
-    weight = problem.matrix[several].toarray() * np.where(at_most, 1.0, -1.0)[:, None]
+    rows = problem.entries.select(lengths > 1)
+    weight = np.zeros(rows.shape)
+    weight[rows.row, rows.indices] = rows.data * np.where(at_most, 1.0, -1.0)[rows.row]
     side = np.where(at_most, problem.row_upper[several], -problem.row_lower[several])
     return _as_items(problem, weight, side, box)
 

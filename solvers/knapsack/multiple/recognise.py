@@ -10,14 +10,14 @@ make another problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple.items import MultipleKnapsack
 from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights
@@ -63,7 +63,7 @@ class MultipleModel:
 class _Rows:
     """Rows of several columns, all ``matrix x <= side``, and the columns that are not fixed."""
 
-    matrix: sp.csr_array
+    matrix: SparseRows
     side: FloatArray
     columns: IntArray
     is_item: BoolArray
@@ -90,16 +90,12 @@ def recognise_multiple(problem: Problem) -> MultipleModel | None:
 
 def _rows(problem: Problem, box: Box) -> _Rows | None:
     """Turn all rows of several columns to upper sides; None where one is something else."""
-    columns = np.flatnonzero(box.upper > 0.0)
-    matrix = problem.matrix[:, columns].tocsr()
-    matrix.eliminate_zeros()
-    several = np.flatnonzero(np.diff(problem.matrix.indptr) > 1)
-    several = several[np.diff(matrix.indptr)[several] > 0]
-    matrix = matrix[several]
+    A, is_left = problem.entries, box.upper > 0.0
+    several = (A.lengths > 1) & (A.count(is_left[A.indices]) > 0)
     lower, upper = problem.row_lower[several], problem.row_upper[several]
-    entries = np.diff(matrix.indptr)
-    if several.size < 2 or not matrix.nnz:
+    if lower.size < 2:
         return None
+    matrix = A.select(several, is_left)
     first = matrix.indptr[:-1]
     least, most = (f.reduceat(matrix.data, first) for f in (np.minimum, np.maximum))
     negative = most < 0.0
@@ -109,24 +105,27 @@ def _rows(problem: Problem, box: Box) -> _Rows | None:
     other = np.where(negative, -upper, lower)
     if not np.isfinite(side).all() or (other > 0.0).any():
         return None
-    matrix.data *= np.repeat(np.where(negative, -1.0, 1.0), entries)
+    matrix = replace(matrix, data=matrix.data * np.where(negative, -1.0, 1.0)[matrix.row])
     size = np.where(negative, -most, least)
     alike = np.where(negative, least == most, least == most)
     is_item = alike & (side >= size) & (side < 2.0 * size)
-    return _Rows(matrix, side, columns, is_item)
+    return _Rows(matrix, side, np.flatnonzero(is_left), is_item)
 
 
 def _families(rows: _Rows) -> tuple[IntArray, IntArray] | None:
     """Return the item row and the capacity row of each column, ``NONE`` where there is none."""
-    by_column = rows.matrix.tocsc()
-    count = np.diff(by_column.indptr)
+    by_column = rows.matrix.transposed()
+    count = by_column.lengths
     if count.max() > 2 or count.min() < 1:
         return None
     first = by_column.indices[by_column.indptr[:-1]].astype(np.int64)
     last = by_column.indices[by_column.indptr[1:] - 1].astype(np.int64)
+    ends = first[count == 2], last[count == 2]
+    if not (rows.is_item[ends[0]] | rows.is_item[ends[1]]).all():
+        return None
     joined = np.zeros(rows.matrix.shape[0], dtype=np.bool_)
-    joined[first[count == 2]] = joined[last[count == 2]] = True
-    colour = _colours(joined, first[count == 2], last[count == 2])
+    joined[ends[0]] = joined[ends[1]] = True
+    colour = _colours(joined, *ends)
     if colour is None:
         return None
     for items in (0, 1):
@@ -146,6 +145,8 @@ def _colours(joined: BoolArray, first: IntArray, last: IntArray) -> IntArray | N
 
     ``joined`` are the rows at the ends of edges, whose colours are 0 and 1.
     """
+    import scipy.sparse as sp  # for what is nearly certain to be one of these problems
+
     size = joined.size
     # every row stands there twice, once in each colour: two parts if it can be done in one way
     ends = np.concatenate([first, first + size]), np.concatenate([last + size, last])
@@ -206,8 +207,10 @@ def _weights(
 ) -> tuple[IntArray, IntArray] | None:
     """Return weights and capacities; None where rows are no multiples of the longest one."""
     n, m = is_weightless.size, names.size
-    matrix = rows.matrix[names]
-    longest = int(np.argmax(np.diff(matrix.indptr)))
+    is_capacity = np.zeros(rows.side.size, dtype=np.bool_)
+    is_capacity[names] = True
+    matrix = rows.matrix.select(is_capacity)
+    longest = int(np.argmax(matrix.lengths))
     reference = _whole_row(matrix, longest)
     if reference is None:
         return None
@@ -234,24 +237,24 @@ def _weights(
     return weight, np.minimum(capacity, weight.sum())
 
 
-def _row_values(matrix: sp.csr_array, row: int, item: IntArray, n: int) -> FloatArray:
+def _row_values(matrix: SparseRows, row: int, item: IntArray, n: int) -> FloatArray:
     """Return a row's coefficients by item."""
     values = np.full(n, np.nan)
-    begin, end = matrix.indptr[row : row + 2]
-    values[item[matrix.indices[begin:end]]] = matrix.data[begin:end]
+    columns, coefficients = matrix[row]
+    values[item[columns]] = coefficients
     return values
 
 
-def _whole_row(matrix: sp.csr_array, row: int) -> tuple[IntArray, IntArray, int] | None:
+def _whole_row(matrix: SparseRows, row: int) -> tuple[IntArray, IntArray, int] | None:
     """Return the columns of a row, its coefficients made whole, and by what factor."""
-    begin, end = matrix.indptr[row : row + 2]
-    found = whole_weights(matrix.data[begin:end])
+    columns, coefficients = matrix[row]
+    found = whole_weights(coefficients)
     if found is None:
         return None
-    return matrix.indices[begin:end].astype(np.int64), found.values, found.scale
+    return columns.astype(np.int64), found.values, found.scale
 
 
-def _factor(matrix: sp.csr_array, row: int, weight: IntArray, item: IntArray) -> Fraction | None:
+def _factor(matrix: SparseRows, row: int, weight: IntArray, item: IntArray) -> Fraction | None:
     """Return by what a row has to be multiplied to have the weights; None if by nothing."""
     found = _whole_row(matrix, row)
     if found is None:

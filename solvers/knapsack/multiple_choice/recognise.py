@@ -52,10 +52,12 @@ class ClassRows:
 
 def class_rows(problem: Problem) -> ClassRows:
     """Return what each row with several entries says about a choice."""
-    count = np.diff(problem.matrix.indptr)
-    row = np.flatnonzero(count > 1)
-    size, negative = _sizes(problem, row)
-    positive = count[row] - negative
+    A = problem.entries
+    row = np.flatnonzero(A.lengths > 1)
+    smallest, largest = (sizes[row] for sizes in A.row_sizes)
+    size = np.where(largest == smallest, largest, np.nan)
+    negative = A.count(A.data < 0.0)[row]
+    positive = A.lengths[row] - negative
     upper, lower = problem.row_upper[row], problem.row_lower[row]
     alike = np.isfinite(size)
     scale = np.where(alike, size, 1.0)
@@ -66,18 +68,6 @@ def class_rows(problem: Problem) -> ClassRows:
     turned = alike & ~plain & (turned_high == 1) & (turned_low <= 1)
     exactly = np.where(turned, turned_low, low) == 1
     return ClassRows(row, plain | turned, exactly, turned)
-
-
-def _sizes(problem: Problem, row: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return the size of each row's coefficients, NaN if they differ, and how many are negative."""
-    if not row.size:
-        return np.zeros(0), np.zeros(0, dtype=np.int64)
-    matrix = problem.matrix[row]
-    size = np.abs(matrix.data)
-    begin = matrix.indptr[:-1]
-    largest, smallest = np.maximum.reduceat(size, begin), np.minimum.reduceat(size, begin)
-    negative = np.add.reduceat((matrix.data < 0).astype(np.int64), begin)
-    return np.where(largest == smallest, largest, np.nan), negative
 
 
 def _whole_sides(
@@ -135,7 +125,7 @@ def recognise_multiple_choice(problem: Problem) -> MultipleChoiceModel | None:
     """Return a model as a multiple-choice knapsack problem, or None if it is none."""
     if not problem.num_columns or not problem.integrality.all():
         return None
-    count = np.diff(problem.matrix.indptr)
+    count = problem.entries.lengths
     if count[count > 1].sum() > 2 * problem.num_columns:  # classes that share no column, and a row
         return None
     rows = class_rows(problem)
@@ -177,14 +167,15 @@ def _classes(
     None where a column is in two classes.
     """
     chosen = rows.row != capacity_row
-    matrix = problem.matrix[rows.row[chosen]]
+    is_chosen = np.zeros(problem.num_rows, dtype=np.bool_)
+    is_chosen[rows.row[chosen]] = True
+    matrix = problem.entries.select(is_chosen)
     group = np.full(problem.num_columns, -1, dtype=np.int64)
     complemented = np.zeros(problem.num_columns, dtype=np.bool_)
     if np.bincount(matrix.indices, minlength=1).max(initial=0) > 1:
         return None, complemented
-    place = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    group[matrix.indices] = place
-    complemented[matrix.indices] = (matrix.data < 0) != rows.turned[chosen][place]
+    group[matrix.indices] = matrix.row
+    complemented[matrix.indices] = (matrix.data < 0) != rows.turned[chosen][matrix.row]
     return group, complemented
 
 
@@ -249,8 +240,8 @@ def _model(
 ) -> MultipleChoiceModel | None:
     """Make whole numbers of items' costs and weights, which count from the start."""
     weight = np.zeros(problem.num_columns)
-    begin, end = problem.matrix.indptr[capacity_row : capacity_row + 2]
-    weight[problem.matrix.indices[begin:end]] = problem.matrix.data[begin:end]
+    columns, coefficients = problem.entries[capacity_row]
+    weight[columns] = coefficients
     side = float(problem.row_upper[capacity_row])
     limited = np.isfinite([problem.row_lower[capacity_row], side])
     if limited.all() or not limited.any():

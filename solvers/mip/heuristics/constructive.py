@@ -16,10 +16,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.trivial import trivial_points
+from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
+from solvers.mip.heuristics.trivial import record_trivial, trivial_points
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows
 
 SOURCE = "constructive"
@@ -57,6 +60,25 @@ class Swept:
     def is_feasible(self) -> bool:
         """Whether no row is violated."""
         return self.violated_rows == 0
+
+
+def first_point(problem: Problem, options: EngineOptions, progress: Progress) -> FloatArray | None:
+    """Return the best point (n,) at bounds or of a sweep, None without one.
+
+    On a small problem that takes milliseconds. ``progress`` is told of points.
+    """
+
+    def is_over() -> bool:
+        return progress.should_stop() is not None
+
+    incumbents = IncumbentStore(problem, progress, options.tolerance, capacity=1)
+    record_trivial(incumbents, is_over)
+    swept = sweep(incumbents.model, Budget(stop=is_over))
+    if swept.is_feasible:
+        incumbents.record(swept.x, SOURCE)
+    incumbents.close()
+    best = incumbents.pool.best
+    return None if best is None else best.x
 
 
 def sweep(model: MipModel, budget: Budget) -> Swept:

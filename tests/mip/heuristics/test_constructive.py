@@ -16,7 +16,7 @@ from solvers.core.progress import Progress
 from solvers.mip import presolve_stage, reducer
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics import constructive
-from solvers.mip.heuristics.constructive import SOURCE, sweep
+from solvers.mip.heuristics.constructive import SOURCE, first_point, sweep
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reducing
@@ -101,6 +101,21 @@ def test_covering_and_assignment_with_room_are_solved(problem):
     assert first.is_feasible
     assert is_feasible(model, first.x)
     np.testing.assert_array_equal(first.x, second.x)
+
+
+@pytest.mark.parametrize("problem", [covering(), generalised_assignment()], ids=["cover", "assign"])
+def test_a_first_point_is_the_best_of_those_told(problem):
+    progress = Progress()
+    told = []
+    progress.incumbent = lambda objective, source, x=None: bool(told.append((objective, source)))
+    x = first_point(problem, EngineOptions(), progress)
+    assert is_feasible(MipModel.of(problem), x)
+    assert min(told) == (pytest.approx(problem.objective_at(x)), SOURCE)
+
+
+def test_no_first_point_comes_of_a_contradiction():
+    problem = Problem.from_arrays([1.0], [[2.0]], 1.0, 1.0, upper=9.0, integrality=True)
+    assert first_point(problem, EngineOptions(), Progress()) is None
 
 
 def test_a_long_row_is_mended_by_many_steps():

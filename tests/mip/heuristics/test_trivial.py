@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -102,13 +99,3 @@ def test_infinite_bounds_give_way_to_finite_ones_or_zero():
     incumbents = incumbents_of(model)
     record_trivial(incumbents, lambda: False)
     np.testing.assert_array_equal(incumbents.pool.best.x, [0, 3, 0])
-
-
-def test_nothing_that_takes_long_is_loaded_before_they_are_looked_at():
-    code = (
-        "import sys, solvers.mip\n"
-        "from solvers.mip.heuristics.trivial import record_trivial\n"
-        "print({'cupy', 'solvers.mip.heuristics.local_search.cpu'} & set(sys.modules))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "set()"
