@@ -34,8 +34,8 @@ class EngineOptions:
     device: str = option(
         "auto",
         "Where the engines run: 'cuda' (or 'cuda:1' for the second GPU) fails without a GPU, "
-        "'auto' uses one if it pays. With 'cuda:0,1' or 'cuda:all' PDLP runs on several together, "
-        "and other engines on the first.",
+        "'auto' uses one if it pays. With 'cuda:0,1' or 'cuda:all' PDLP, batches and heuristics of "
+        "mixed-integer models run on several, and other engines on the first.",
         choices=("auto", "cuda", "cuda:N", "cuda:N,M", "cuda:all", "cpu"),
     )
     threads: int = option(0, "CPU threads; 0 uses all cores.", low=0, high=1024)

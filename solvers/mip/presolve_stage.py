@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
-from solvers.core.device import Device, cpu, find_device
+from solvers.core.device import Device, cpu, find_devices
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.bound import SOURCE as PROVER
@@ -54,7 +54,7 @@ class Reducing:
     acceptance : Acceptance or None
         Of the reduced model that is searched now.
     device : Device
-        Where heuristics run.
+        Where heuristics run; the first where there are several.
     """
 
     def __init__(self, solve: SolveContext) -> None:
@@ -172,10 +172,10 @@ class Reducing:
             hand_on(before.acceptance, context.acceptance)
         return context
 
-    def take(self, x: FloatArray) -> None:
-        """Take a point (n,) of branch and bound into the reduced model, where there is a way."""
+    def take(self, x: FloatArray, source: str = PROVER) -> None:
+        """Take a point (n,) found elsewhere into the reduced model, where there is a way."""
         if self.acceptance is not None:
-            self.acceptance.take(x, PROVER)
+            self.acceptance.take(x, source)
 
     def close(self) -> None:
         """End the threads of the acceptances."""
@@ -199,8 +199,10 @@ class Reducing:
         acceptance.take_all()
         self.acceptance = acceptance
         self._acceptances.append(acceptance)
+        device, *further = self._find_devices()
+        self.device = device
         return HeuristicContext(
-            tightened.model, acceptance, tightened.domain, self._find_device(), solve
+            tightened.model, acceptance, tightened.domain, device, solve, further
         )
 
     def _finish_sweep(self) -> None:
@@ -221,12 +223,12 @@ class Reducing:
         budget = Budget(seconds, START_WORK, solve.is_over)
         solve.progress.log(bring_in(start, acceptance, budget, solve.options.seed))
 
-    def _find_device(self) -> Device:
-        """Find the device only now: loading CuPy takes longer than many a small model."""
+    def _find_devices(self) -> Sequence[Device]:
+        """Find the devices only now: loading CuPy takes longer than many a small model."""
         options = self._solve.options
-        if not options.deterministic and options.device != "cpu":
-            self.device = find_device(options.device)
-        return self.device
+        if options.deterministic or options.device == "cpu":
+            return (cpu(),)
+        return find_devices(options.device)
 
 
 def is_much_smaller(problem: Problem, model: MipModel) -> bool:

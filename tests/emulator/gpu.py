@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +28,19 @@ class HostArray(np.ndarray[Any, Any]):
         self[...] = values
 
 
+class HostEvent:
+    """A moment between two launches, which are over when they return."""
+
+    seconds = 0.0
+
+    def record(self) -> None:
+        """Take note of the time."""
+        self.seconds = time.perf_counter()
+
+    def synchronize(self) -> None:
+        """Nothing is ever under way on the host."""
+
+
 class EmulatedGpu(Device):
     """The host, taken for a GPU; no array that it makes has more than ``most_bytes``."""
 
@@ -39,7 +53,9 @@ class EmulatedGpu(Device):
             Device=lambda index=0: SimpleNamespace(attributes=ATTRIBUTES),
             Stream=lambda non_blocking: nullcontext(),
             alloc_pinned_memory=bytearray,
-            get_current_stream=lambda: None,
+            get_current_stream=lambda: SimpleNamespace(ptr=0),  # launches are not recorded
+            Event=HostEvent,
+            get_elapsed_time=lambda first, last: 1e3 * (last.seconds - first.seconds),
         )
         return SimpleNamespace(**vars(np) | {"empty": self._empty, "cuda": cuda})
 

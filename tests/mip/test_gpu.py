@@ -9,7 +9,7 @@ import pytest
 
 import gpu_bridge
 from solvers.core.device import find_device
-from solvers.mip.heuristic_stage import _begin_on_device
+from solvers.mip.heuristic_stage import _begin_on_devices
 from solvers.mip.heuristics.local_search.gpu.heuristic import DeviceWalks
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
@@ -51,7 +51,7 @@ def test_walkers_of_both_spaces_walk_side_by_side():
 def test_everything_on_the_device_runs_to_the_end_of_its_time():
     model = schedule(1, jobs=40, periods=60)
     context, lines = on_gpu(model)
-    _begin_on_device(context, Budget(seconds=SECONDS))
+    _begin_on_devices(context, Budget(seconds=SECONDS))
     threads = context.solve._threads
     assert len(threads) == 3
     for thread in threads:

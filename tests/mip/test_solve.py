@@ -237,7 +237,7 @@ def test_with_one_thread_the_device_works_beside_it_unless_the_path_is_to_be_rep
     from solvers.mip import heuristic_stage
 
     given = []
-    monkeypatch.setattr(heuristic_stage, "_begin_on_device", lambda *one: given.append(one))
+    monkeypatch.setattr(heuristic_stage, "_begin_on_devices", lambda *one: given.append(one))
     outcome = gpu_bridge.solve(
         covering(), method="mip", device="cpu", threads=1, heuristics_only=True, work_limit=0.02,
         deterministic=deterministic,

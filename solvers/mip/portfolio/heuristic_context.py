@@ -6,10 +6,10 @@ that is searched, and where presolve comes to a much smaller model late, there i
 
 from __future__ import annotations
 
+import copy
 import threading
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -34,6 +34,15 @@ Made = TypeVar("Made")
 
 
 @dataclass(eq=False)
+class _Found:
+    """What is found out about the model in the course of the search; of all devices."""
+
+    domain: Domain
+    root: Root | None = None
+    is_root_over: bool = False
+    cache: ProbingCache | None = None
+
+
 class HeuristicContext:
     """The model, the acceptance of points, and what is known about the model so far.
 
@@ -47,35 +56,83 @@ class HeuristicContext:
     device : Device
         Where what pays on a GPU runs; the CPU where there is none.
     solve : SolveContext
-    root : Root, optional
-        The relaxation's solution, once there is one.
-    is_root_over : bool
-        Whether nobody solves the relaxation any more, with a solution or without.
-    cache : ProbingCache, optional
-        What probing found, once it was done.
+    further : sequence of Device
+        GPUs beside this one.
 
     Attributes
     ----------
+    place : int
+        Number of the device among all.
     replaced : Event
         Set when the heuristics begin again on a smaller model.
     """
 
-    model: MipModel
-    acceptance: Acceptance
-    domain: Domain
-    device: Device
-    solve: SolveContext
-    root: Root | None = None
-    is_root_over: bool = False
-    cache: ProbingCache | None = None
-    replaced: threading.Event = field(default_factory=threading.Event, init=False)
-    credit: Credit = field(init=False)
-    _made: dict[Hashable, Any] = field(default_factory=dict, init=False)
-    _locks: dict[Hashable, threading.Lock] = field(default_factory=dict, init=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    def __init__(
+        self,
+        model: MipModel,
+        acceptance: Acceptance,
+        domain: Domain,
+        device: Device,
+        solve: SolveContext,
+        further: Sequence[Device] = (),
+    ) -> None:
+        self.model = model
+        self.acceptance = acceptance
+        self.device = device
+        self.solve = solve
+        self.further = further
+        self.place = 0
+        self.replaced = threading.Event()
+        self.credit = Credit(acceptance.pool)
+        self._found = _Found(domain)
+        self._made: dict[Hashable, Any] = {}
+        self._locks: dict[Hashable, threading.Lock] = {}
+        self._lock = threading.Lock()
 
-    def __post_init__(self) -> None:
-        self.credit = Credit(self.acceptance.pool)
+    def on_each_device(self) -> list[HeuristicContext]:
+        """Return this context as each of the devices has it: all share what is found out."""
+        found = [self]
+        for place, device in enumerate(self.further, start=1):
+            other = copy.copy(self)
+            other.device, other.place = device, place
+            found.append(other)
+        return found
+
+    @property
+    def domain(self) -> Domain:
+        """What the columns are known to be within, propagated; to be copied, not changed."""
+        return self._found.domain
+
+    @domain.setter
+    def domain(self, domain: Domain) -> None:
+        self._found.domain = domain
+
+    @property
+    def root(self) -> Root | None:
+        """The relaxation's solution, once there is one."""
+        return self._found.root
+
+    @root.setter
+    def root(self, root: Root | None) -> None:
+        self._found.root = root
+
+    @property
+    def is_root_over(self) -> bool:
+        """Whether nobody solves the relaxation any more, with a solution or without."""
+        return self._found.is_root_over
+
+    @is_root_over.setter
+    def is_root_over(self, is_over: bool) -> None:
+        self._found.is_root_over = is_over
+
+    @property
+    def cache(self) -> ProbingCache | None:
+        """What probing found, once it was done."""
+        return self._found.cache
+
+    @cache.setter
+    def cache(self, cache: ProbingCache | None) -> None:
+        self._found.cache = cache
 
     def log(self, message: str) -> None:
         """Write a line to the solve's log."""
@@ -103,14 +160,17 @@ class HeuristicContext:
             made: Made = self._made[key]
             return made
 
+    def once_here(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """Return what ``make`` returned at the first call with this key on this device."""
+        return self.once((key, self.place), make)
+
     @property
     def cliques(self) -> Cliques:
         """The cliques of the rows, or those that probing has made of them."""
-        return self._row_cliques if self.cache is None else self.cache.cliques
-
-    @cached_property
-    def _row_cliques(self) -> Cliques:
-        return find_cliques(self.model)
+        cache = self.cache
+        if cache is not None:
+            return cache.cliques
+        return self.once(find_cliques, lambda: find_cliques(self.model))
 
     @property
     def aggregated(self) -> Aggregated | None:
@@ -134,7 +194,7 @@ class HeuristicContext:
         """The model in the GPU's memory; to be asked for within ``device.activate()``."""
         from solvers.mip.inference.propagation import DeviceModel
 
-        return self.once(DeviceModel, lambda: DeviceModel.of(self.model, self.device))
+        return self.once_here(DeviceModel, lambda: DeviceModel.of(self.model, self.device))
 
     @property
     def has_point(self) -> bool:
@@ -172,6 +232,7 @@ class HeuristicContext:
         return points[0].x if points else None
 
     def seed_of(self, name: str, number: int) -> int:
-        """Return the seed of a turn: the same for the same name, number and solve."""
+        """Return the seed of a turn: the same for the same name, number, device and solve."""
         words = [self.solve.options.seed, number, *name.encode()]
+        words += [self.place] if self.place else []
         return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF

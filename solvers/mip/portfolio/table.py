@@ -83,7 +83,8 @@ class Row:
     part_of_time : float
         Part of the time left, when heuristics begin, that a turn may take at most.
     most, one_of : int
-        Turns of it that may run side by side: so many, and one for so many threads.
+        Turns of it that may run side by side: so many, and one for so many threads. Of several
+        GPUs only the first has rows of one turn at a time.
     once : bool
         It has one turn, as long as it likes up to ``longest``.
     at_once : bool
@@ -202,5 +203,5 @@ TABLE: tuple[Row, ...] = (
     ),
     Row(DeviceDives(), 2.0, 1.0, Place.DEVICE_TURN),
     Row(DevicePumps(), 2.0, 0.5, Place.DEVICE_TURN, shortest=1.0),
-    Row(DeviceImprove(), 50.0, 50.0, Place.DEVICE_TURN),
+    Row(DeviceImprove(), 50.0, 50.0, Place.DEVICE_TURN, most=1),
 )

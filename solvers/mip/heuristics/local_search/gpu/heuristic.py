@@ -173,7 +173,7 @@ class DeviceLocalSearch(Heuristic[SpaceWalkers, SpaceWalkers]):
 
     def prepare(self, context: HeuristicContext) -> SpaceWalkers:
         """Return the walkers, which share the device's time with those in the other space."""
-        return context.once(DeviceWalks, lambda: DeviceWalks(context)).on_model
+        return context.once_here(DeviceWalks, lambda: DeviceWalks(context)).on_model
 
     def run(self, state: SpaceWalkers, budget: Budget, seed: int) -> Report:
         """Walk until the budget is spent."""
@@ -188,4 +188,4 @@ class AggregatedDeviceLocalSearch(DeviceLocalSearch):
 
     def prepare(self, context: HeuristicContext) -> SpaceWalkers:
         """Return the walkers in that space."""
-        return context.once(DeviceWalks, lambda: DeviceWalks(context)).on_aggregated
+        return context.once_here(DeviceWalks, lambda: DeviceWalks(context)).on_aggregated

@@ -1,0 +1,94 @@
+"""Heuristics on several GPUs, here emulated ones: each has searches of its own, all one pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gpu_bridge
+from gpu_bridge.pipeline import choose as choosing
+from gpu_bridge.pipeline import engines
+from solvers.kernels.family import Family
+from solvers.mip import presolve_stage
+from solvers.mip.heuristic_stage import _begin_on_devices
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.model import is_feasible
+from solvers.mip.portfolio import scheduler
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from tests.emulator.gpu import EmulatedGpu
+from tests.mip.context_of import context_of, lines_of
+from tests.mip.inference.aggregation.schedules import schedule
+
+GPUS = tuple(EmulatedGpu("cuda", f"emulated {index}", 2**33, 2**33, index) for index in range(2))
+
+
+@pytest.fixture(autouse=True)
+def launches_run_on_the_host(monkeypatch):
+    """Let kernels that are bound for many launches run their twins, too, in the twins' types."""
+    layout_of = Layout.of
+
+    def bind(family: Family, name: str, *values: Any) -> Callable[[], None]:
+        return lambda: family[name](*values)
+
+    monkeypatch.setattr(Family, "bind", bind)
+    monkeypatch.setattr(Layout, "of", lambda model, wide: layout_of(model, wide=True))
+
+
+def context_on_two(seed: int) -> HeuristicContext:
+    context = context_of(schedule(seed, jobs=6, periods=8))
+    context.device, context.further = GPUS[0], GPUS[1:]
+    return context
+
+
+def test_each_gpu_has_the_model_and_seeds_of_its_own_and_all_else_is_shared():
+    first, second = context_on_two(0).on_each_device()
+    assert (first.device, second.device) == GPUS
+    assert first.device_model is first.device_model
+    assert first.device_model is not second.device_model
+    assert first.seed_of("dives", 1) != second.seed_of("dives", 1)
+    assert first.aggregated is second.aggregated
+    assert first.acceptance is second.acceptance
+    first.is_root_over = True
+    second.domain = second.domain.copy()
+    assert second.is_root_over
+    assert first.domain is second.domain
+
+
+def test_every_gpu_is_at_work_and_what_is_done_once_is_done_once(monkeypatch):
+    begun: list[tuple[str, int]] = []
+    go = scheduler._go
+
+    def noted(turn, context, budget):
+        begun.append((turn.activity.name, context.place))
+        return go(turn, context, budget)
+
+    monkeypatch.setattr(scheduler, "_go", noted)
+    context = context_on_two(1)
+    _begin_on_devices(context, Budget(seconds=3.0))
+    for thread in context.solve._threads:
+        thread.join()
+    lines = lines_of(context)
+    assert not [line for line in lines if "failed" in line], lines
+    assert sum(line.startswith("Local search made") for line in lines) >= 2, lines
+    assert {place for name, place in begun if name == "dives on the GPU"} == {0, 1}
+    assert [place for name, place in begun if name == "probing on the GPU"] == [0]
+    best = context.acceptance.incumbents.pool.best
+    assert best is not None
+    assert is_feasible(context.model, np.round(best.x))
+
+
+def test_a_solve_takes_all_that_are_named(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(presolve_stage, "find_devices", lambda wanted: asked.append(wanted) or GPUS)
+    for module in (choosing, engines):
+        monkeypatch.setattr(module, "look_for", lambda wanted: GPUS[0])
+    monkeypatch.setattr(engines, "expect", lambda device: None)
+    monkeypatch.setattr("gpu_bridge.pipeline.dispatch._expect_gpu", lambda *_: None)
+    problem = schedule(2, jobs=6, periods=8).problem
+    outcome = gpu_bridge.solve(problem, method="mip", device="cuda:all", time_limit=60.0)
+    assert outcome.objective == pytest.approx(gpu_bridge.solve(problem).objective, rel=1e-4)
+    assert asked == ["cuda:all"]
