@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from gpu_bridge.report.explain import Conflict as Conflict
     from gpu_bridge.report.improvement import Improvement as Improvement
     from gpu_bridge.report.relax import Relaxation as Relaxation
+    from solvers.core.errors import ClusterError as ClusterError
     from solvers.core.errors import CrossedBoundsError as CrossedBoundsError
     from solvers.core.errors import DeviceError as DeviceError
     from solvers.core.errors import EngineError as EngineError
@@ -67,6 +68,7 @@ _HOME = {
     "make_options": "gpu_bridge.options",
     "Outcome": "gpu_bridge.outcome",
     "Outcomes": "gpu_bridge.batch.outcomes",
+    "ClusterError": "solvers.core.errors",
     "CrossedBoundsError": "solvers.core.errors",
     "DeviceError": "solvers.core.errors",
     "EngineError": "solvers.core.errors",

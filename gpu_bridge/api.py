@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from gpu_bridge.interrupt import solving, uninterrupted_imports
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
-from solvers.core.errors import CrossedBoundsError, ProblemError
+from solvers.core.errors import CrossedBoundsError, OptionError, ProblemError
 from solvers.core.outcome import Start
 from solvers.core.problem import Problem
 
@@ -118,6 +118,7 @@ def solve_many(
     *,
     start: Start | None = None,
     streams: Sequence[TextIO] = (),
+    on_outcome: Callable[[int, Outcome], object] | None = None,
     **options: Any,
 ) -> Outcomes:
     """Solve several problems with the same options and return their answers in order.
@@ -137,9 +138,14 @@ def solve_many(
         are solved one by one start at a point and duals, too.
     streams : sequence of text streams
         Where log lines go, besides what the options ``log`` and ``log_file`` ask for.
+    on_outcome : callable, optional
+        Called with the number of a problem and its outcome, in order: on a cluster as soon as it
+        and all before it are known, else at the end. If it returns True the call ends, and who was
+        not reached has the stop reason INTERRUPTED.
     **options
         Any of the option table. ``time_limit`` holds for the whole call: who is not reached
-        in time has the stop reason TIME_LIMIT.
+        in time has the stop reason TIME_LIMIT. With ``cluster`` the nodes of a Ray cluster solve
+        the problems, small ones in chunks and with one thread each.
 
     Returns
     -------
@@ -150,12 +156,31 @@ def solve_many(
     ------
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
+    Exception
+        What ``on_outcome`` raised, which ends the call.
     """
-    from gpu_bridge.batch.solve_many import solve_many as solve_all
     from gpu_bridge.report.log_streams import checked_streams
 
-    checked = make_options(options)
-    return solve_all(problems, checked, start=start, streams=checked_streams(streams))
+    checked, streams = make_options(options), checked_streams(streams)
+    if on_outcome is not None and not callable(on_outcome):
+        raise OptionError(
+            f"'on_outcome' takes a function of two arguments; {on_outcome!r} is a "
+            f"{type(on_outcome).__name__}."
+        )
+    if checked.cluster is not None:
+        from gpu_bridge.batch.on_cluster import solve_many_on_cluster
+
+        return solve_many_on_cluster(
+            problems, checked, start=start, streams=streams, on_outcome=on_outcome
+        )
+    from gpu_bridge.batch.solve_many import solve_many as solve_all
+
+    outcomes = solve_all(problems, checked, start=start, streams=streams)
+    if on_outcome is not None:
+        for number, outcome in enumerate(outcomes):
+            if on_outcome(number, outcome) is True:
+                break
+    return outcomes
 
 
 @uninterrupted_imports()

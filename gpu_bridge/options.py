@@ -34,6 +34,16 @@ class Options(EngineOptions):
         choices=METHODS,
     )
     time_limit: float | None = option(None, "Wall-clock limit in seconds.", low=0.0)
+    time_limit_each: float | None = option(
+        None,
+        "Wall-clock limit in seconds for each of many models that is solved by itself.",
+        low=0.0,
+    )
+    cluster: str | None = option(
+        None,
+        "Ray cluster that solves many models, or one mixed-integer model in many ways at once: its "
+        "address, 'local' for this machine, or 'auto' for the one that Ray finds or else 'local'.",
+    )
     relax: bool = option(False, "Drop integrality and solve the linear relaxation.")
     load_approximate: bool = option(
         False,

@@ -37,8 +37,8 @@ MAY_IMPORT = {
 ORDER = (
     *("interrupt", "shadowing", "option_names", "option_values", "option_translation", "options"),
     *("paths", "atomic_files", "classify", "outcome"),
-    *("attribution", "solution_pool", "verify", "report", "files", "pipeline", "batch", "api"),
-    *("adapters", "warm_up", "cli", "__main__"),
+    *("attribution", "solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),
+    *("api", "adapters", "warm_up", "cli", "__main__"),
 )
 """The parts of ``gpu_bridge``, each of which imports only what comes before it."""
 

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TextIO
 
+import numpy as np
+
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
@@ -109,8 +111,9 @@ def _solve(
     assert isinstance(problem, Problem)
     if progress.should_stop() is not None:
         return _not_reached(problem, progress)
-    if options.time_limit is not None:
-        options = dataclasses.replace(options, time_limit=progress.time_left)
+    limit = _limit(options, progress)
+    if np.isfinite(limit):
+        options = dataclasses.replace(options, time_limit=limit)
     outcome = solve(problem, options, start=start, streams=streams)
     if outcome.stop_reason is StopReason.INTERRUPTED:
         progress.interrupt()
@@ -128,6 +131,7 @@ def _solve_small(
         return _not_reached(problem, progress)
     lp = problem.relaxation() if problem.is_mip else problem
     own = _OfOne(progress)
+    own.time_limit = _limit(options, progress)
     alone = dataclasses.replace(options, threads=1)
     answer = verify(lp, highs.solve(lp, alone, own, start), options)
     if answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
@@ -155,6 +159,12 @@ class _OfOne(ContenderProgress):
 
     def log(self, message: str) -> None:
         """Say nothing, for the same reason."""
+
+
+def _limit(options: Options, progress: Progress) -> float:
+    """Return the seconds that one member may take from now on."""
+    each = np.inf if options.time_limit_each is None else options.time_limit_each
+    return min(each, progress.time_left)
 
 
 def _not_reached(problem: Problem, progress: Progress) -> Outcome:

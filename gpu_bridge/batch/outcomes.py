@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -22,7 +22,11 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Singles:
-    """Members that were solved one by one; ``batch`` is what they share, if they are one's."""
+    """Members that were solved one by one; ``batch`` is what they share, if they are one's.
+
+    What has no problem in a batch is given its own once it is asked for, or that of the batch
+    where its bounds contradict each other.
+    """
 
     outcomes: Sequence[Outcome]
     batch: Batch | None = None
@@ -32,7 +36,11 @@ class Singles:
 
     def outcome(self, k: int) -> Outcome:
         """Return the answer to the k-th of these members."""
-        return self.outcomes[k]
+        found = self.outcomes[k]
+        if found.problem is not None or self.batch is None:
+            return found
+        own = self.batch.member_or_crossing(k)
+        return replace(found, problem=own if isinstance(own, Problem) else self.batch.problem)
 
     def statuses(self) -> list[SolutionStatus]:
         """Return the status of each."""

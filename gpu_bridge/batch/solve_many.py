@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -41,21 +41,44 @@ def solve_many(
     streams: Sequence[TextIO] = (),
 ) -> Outcomes:
     """Solve problems with checked options; see :func:`gpu_bridge.solve_many`."""
+    given = as_given(problems, options, start)
+    with one_call(options, streams) as (options, progress, streams):
+        if isinstance(given, Batch):
+            part = _solve_batch(relaxed(given, options), options, progress, start, streams)
+            return Outcomes([part], seconds=progress.seconds, log=progress.text)
+        return _solve_iterable(given, options, progress, start, streams)
+
+
+def as_given(problems: Any, options: Options, start: Start | None) -> Batch | list[Any]:
+    """Return what is to be solved as a batch or a list, after a look at what can be seen of it.
+
+    Raises
+    ------
+    ProblemError, FileFormatError
+        It cannot be used, nor its start; or the log would overwrite it.
+    """
     given = problems if isinstance(problems, Batch) else _listed(problems)
     if start is not None:
         checked_kind(start)
     if not isinstance(given, Batch):
         check_log_file(options, *(one for one in given if isinstance(one, (str, bytes, PathLike))))
+    return given
+
+
+@contextmanager
+def one_call(
+    options: Options, streams: Sequence[TextIO]
+) -> Iterator[tuple[Options, BridgeProgress, list[TextIO]]]:
+    """Begin the log and the clock of a call, and hear Ctrl-C.
+
+    Gives the options for its members, which have no log of their own, and the streams of its log.
+    """
     with ExitStack() as stack:
-        streams = [*streams, *asked_streams(options, stack)]
-        options = dataclasses.replace(options, log=False, log_file=None)
+        every = [*streams, *asked_streams(options, stack)]
         limit = np.inf if options.time_limit is None else options.time_limit
-        progress = stack.enter_context(BridgeProgress(limit, streams=streams))
+        progress = stack.enter_context(BridgeProgress(limit, streams=every))
         stack.enter_context(interruptible(progress))
-        if isinstance(given, Batch):
-            part = _solve_batch(_relaxed(given, options), options, progress, start, streams)
-            return Outcomes([part], seconds=progress.seconds, log=progress.text)
-        return _solve_iterable(given, options, progress, start, streams)
+        yield dataclasses.replace(options, log=False, log_file=None), progress, every
 
 
 def _listed(problems: Any) -> list[Any]:
@@ -91,7 +114,7 @@ def _solve_iterable(
 
     Models that all are knapsack problems need not share a structure for that.
     """
-    problems = [_readable(item, options) for item in given]
+    problems = [readable(item, options) for item in given]
     packed = solve_knapsacks(problems, options, progress)
     if packed is not None:
         return Outcomes([packed], seconds=progress.seconds, log=progress.text)
@@ -143,7 +166,8 @@ def _solve_batch(
     return Singles(labelled(outcomes, batch), batch)
 
 
-def _relaxed(batch: Batch, options: Options) -> Batch:
+def relaxed(batch: Batch, options: Options) -> Batch:
+    """Return the batch, without integrality if so wished."""
     if not (options.relax and batch.problem.is_mip):
         return batch
     return dataclasses.replace(batch, problem=batch.problem.relaxation())
@@ -183,7 +207,7 @@ def _pays_on_gpu(problem: Problem, count: int, options: Options) -> bool:
     return find_device(options.device).kind == "cuda"
 
 
-def _readable(item: Any, options: Options) -> Problem | Exception:
+def readable(item: Any, options: Options) -> Problem | Exception:
     """Return a problem, relaxed if so wished; read it where a path is given."""
     if isinstance(item, Problem):
         return item.relaxation() if options.relax and item.is_mip else item
@@ -195,6 +219,6 @@ def _readable(item: Any, options: Options) -> Problem | Exception:
     from gpu_bridge.files import read_problem
 
     try:
-        return _readable(read_problem(item), options)
+        return readable(read_problem(item), options)
     except CrossedBoundsError as error:
         return error

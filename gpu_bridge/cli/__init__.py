@@ -1,4 +1,4 @@
-"""The command ``gpu-bridge``: solve | info | devices | options | warm-up.
+"""The command ``gpu-bridge``: solve | cluster-run | info | devices | options | warm-up.
 
 ``gpu-bridge solve`` ends with 0 for an optimal answer, 1 for a feasible point without a proof,
 2 for infeasible, 3 for unbounded and 4 for nothing found; mistakes in usage end with 64, bad
@@ -69,6 +69,10 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
         from gpu_bridge.cli.solve_command import run_solve
 
         return run_solve(given)
+    if given.command == "cluster-run":
+        from gpu_bridge.cli.cluster_command import run_cluster
+
+        return run_cluster(given)
     if given.command == "info":
         from gpu_bridge.cli.info_command import run_info
 

@@ -28,6 +28,8 @@ FILE_FLAGS = (
         "--quiet",
         "--option",
         "--roofline",
+        "--solutions",
+        "--table",
     ),
 )
 
@@ -67,6 +69,7 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="store_true", help="show the versions and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     _add_solve(commands)
+    _add_cluster(commands)
     _add_info(commands)
     for name, help_text in (
         ("devices", "list the devices that engines can run on"),
@@ -157,6 +160,26 @@ def _add_solve(commands: Any) -> None:
     files.add_argument("--start", metavar="FILE.sol", help="start from the point in this file")
     solve.add_argument("--quiet", action="store_true", help="show the result without the log")
     _add_options(solve)
+
+
+def _add_cluster(commands: Any) -> None:
+    run = commands.add_parser(
+        "cluster-run",
+        help="solve models on a Ray cluster",
+        description="Solve the models in MPS and LP files (plain or .gz) on the nodes of a Ray "
+        "cluster, several each on a worker, one mixed-integer model in many ways at once.",
+        epilog="Ends with the largest of the models' exit codes.\n\n" + exit_code_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    run.add_argument("models", metavar="MODEL", nargs="+", help="MPS or LP files, plain or .gz")
+    files = run.add_argument_group("files")
+    files.add_argument(
+        "--solutions", metavar="FOLDER", help="write each point as MODEL.sol in this folder"
+    )
+    files.add_argument("--table", metavar="FILE.csv", help="write a line about each answer")
+    run.add_argument("--quiet", action="store_true", help="show the results without the log")
+    _add_options(run)
 
 
 def _at_least_one(text: str) -> int:

@@ -16,7 +16,8 @@ class Choice:
 
     In a race ``method`` is :data:`RACE`, ``contenders`` names the engines, and ``device`` is the
     fastest one that any of them uses. With ``then`` branch and bound goes on where the engine does
-    not end in its share of the time.
+    not end in its share of the time. ``on_cluster`` means members on a cluster's nodes, by what the
+    options name.
     """
 
     method: str
@@ -24,10 +25,13 @@ class Choice:
     reason: str
     contenders: tuple[str, ...] = ()
     then: bool = False
+    on_cluster: bool = False
 
     @property
     def title(self) -> str:
         """Which engines run, and where."""
+        if self.on_cluster:
+            return f"{self.method} on a cluster"
         if not self.contenders:
             return f"{self.method} on {self.device}"
         places = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from gpu_bridge.classify import KNAPSACKS, ProblemClass, ProblemKind, classify
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.choice import PDLP, RACE, Choice
@@ -22,10 +24,38 @@ def choose(problem: Problem, options: Options) -> Choice:
     ------
     OptionError
         The method asked for cannot treat this kind of problem.
+        Or a cluster where every run has to be the same.
     DeviceError
         A GPU was asked for where there is none.
     """
     found = classify(problem)
+    if is_for_cluster(problem, options):
+        choice = _here(problem, dataclasses.replace(options, device="cpu"), found)
+        if choice.method == "mip":
+            return dataclasses.replace(choice, on_cluster=True)
+    return _here(problem, options, found)
+
+
+def is_for_cluster(problem: Problem, options: Options) -> bool:
+    """Whether a problem goes to a cluster if nothing better is known for its kind.
+
+    Raises
+    ------
+    OptionError
+        Every run is to be the same, which members on several nodes do not keep.
+    """
+    if options.cluster is None or not problem.is_mip:
+        return False
+    if options.deterministic:
+        raise OptionError(
+            f"deterministic=True does not go with cluster='{options.cluster}', where members hear "
+            "of each other as the clock has it; leave one of the two out."
+        )
+    return options.method in ("auto", "mip")
+
+
+def _here(problem: Problem, options: Options, found: ProblemClass) -> Choice:
+    """Pick an engine that runs in this process."""
     on_gpu = options.device.startswith("cuda")
     if on_gpu:
         look_for(options.device)  # says what is missing

@@ -77,6 +77,10 @@ def solve(
         problem = problem.relaxation()
     if start is not None:
         start = checked_start(problem, start)
+    if options.cluster is not None and problem.is_mip:
+        from gpu_bridge.cluster.connection import join
+
+        join(options.cluster)  # says what is missing, whatever comes of the model at once
     choice = None
     if not is_worth_a_try(problem, options, start, live):
         _expect_gpu(problem, options)
@@ -128,7 +132,7 @@ def solve(
 
 def _expect_gpu(problem: Problem, options: Options) -> None:
     """Make the GPU ready beside all else where this problem may go there."""
-    if options.device == "cpu" or options.method == "highs":
+    if options.device == "cpu" or options.method == "highs" or options.cluster is not None:
         return
     from solvers.core.device import expect, look_for
 

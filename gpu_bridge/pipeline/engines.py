@@ -72,7 +72,7 @@ def run_engines(
             start = start_from(known, start)
     else:
         chosen = choice
-        progress.header(problem, options, _device_name(chosen))
+        progress.header(problem, options, _device_name(chosen, options))
     progress.decision(f"{chosen.title}: {chosen.reason}")
     if chosen.device != "cpu":
         expect(look_for(chosen.device))
@@ -270,6 +270,8 @@ def _run(
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine or engines and return a verified answer."""
     route = ENGINES[choice.method].run if not choice.contenders else _race
+    if choice.on_cluster:
+        route = _on_cluster
     return verify(problem, route(problem, options, choice, progress, start), options)
 
 
@@ -281,6 +283,18 @@ def _race(
     start: Start | None,
 ) -> solvers.core.outcome.Outcome:
     from gpu_bridge.pipeline.routes.race import run  # mixed-integer programs have none
+
+    return run(problem, options, choice, progress, start)
+
+
+def _on_cluster(
+    problem: Problem,
+    options: Options,
+    choice: Choice,
+    progress: Progress,
+    start: Start | None,
+) -> solvers.core.outcome.Outcome:
+    from gpu_bridge.pipeline.routes.cluster import run
 
     return run(problem, options, choice, progress, start)
 
@@ -303,7 +317,9 @@ def explain_infeasibility(
     return found
 
 
-def _device_name(choice: Choice) -> str:
+def _device_name(choice: Choice, options: Options) -> str:
+    if choice.on_cluster:
+        return f"the nodes of the cluster '{options.cluster}'"
     return look_for(choice.device).name
 
 

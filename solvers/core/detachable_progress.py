@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from solvers.core.outcome import Outcome
+from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 
 
@@ -48,6 +50,10 @@ class DetachableProgress(Progress):
         if not self.abandoned:
             super().hold(answer)
             self._parent.hold(answer)
+
+    def listen(self, take: Callable[[FloatArray, str], object]) -> None:
+        """Hear of others' points by the parent, while somebody waits for this work."""
+        self._parent.listen(lambda x, source: None if self.abandoned else take(x, source))
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Pass an iteration on."""

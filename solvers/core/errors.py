@@ -35,6 +35,10 @@ class DeviceError(GpuBridgeError, RuntimeError):
     """The device that was asked for is not there or cannot be used."""
 
 
+class ClusterError(DeviceError):
+    """The cluster that was asked for is not there, or a node of it cannot be used."""
+
+
 class EngineError(GpuBridgeError, RuntimeError):
     """An engine failed in a way that leaves no answer at all."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
@@ -116,6 +116,12 @@ class Progress:
             self._bound = value
             self._record(source)
         return True
+
+    def listen(self, take: Callable[[FloatArray, str], object]) -> None:
+        """Let points that others find meanwhile be given to ``take``, from any thread.
+
+        It takes the point x (n,) and who found it. Here there are no others.
+        """
 
     def hold(self, answer: Outcome) -> None:
         """Hand over the best answer so far, for a caller who cannot wait for the engine's end.

@@ -24,7 +24,7 @@ import numpy as np
 from solvers.core.concurrency import LOOK_AGAIN, run_beside
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.context import SolveContext
@@ -135,6 +135,7 @@ def search(
 ) -> Outcome:
     """Solve a problem beside what reduces it."""
     schedule = _Schedule(SolveContext(problem, options, progress, start))
+    progress.listen(schedule.take)
     run = schedule.in_turn if schedule.solve.is_sequential else schedule.side_by_side
     try:
         return wait_for(lambda: run(reduce), progress, schedule.end, schedule.is_settled)
@@ -191,6 +192,11 @@ class _Schedule:
         if proves and not (solve.is_over() or solve.is_closed()):
             self._proving.run()
         return self.end()
+
+    def take(self, x: FloatArray, source: str) -> None:
+        """Take a point (n,) that somebody else has found meanwhile, who solves the same problem."""
+        if self.solve.incumbents.record(x, source):
+            self._reducing.take(x, source)
 
     def is_settled(self) -> bool:
         """Whether there is an answer whatever is still at work, such as presolve.

@@ -120,3 +120,30 @@ def test_a_point_that_misses_its_rows_by_little_is_approximate(monkeypatch):
         assert outcome.row_dual is not None
         np.testing.assert_array_equal(found.x[k], outcome.x)
         assert 1e-6 < outcome.residuals.largest_relative < 1e-2
+
+
+@pytest.mark.parametrize("count", [2, 12])
+@pytest.mark.parametrize("integrality", [False, True])
+def test_each_of_many_may_have_a_limit_of_its_own(count, integrality):
+    problem = Problem.from_arrays(
+        [1.0, 2.0], [[1.0, 3.0], [2.0, 1.0]], [2.0, 3.0], integrality=integrality
+    )
+    options = {"method": "highs", "explain": False}
+    none = gpu_bridge.solve_many([problem] * count, time_limit_each=0.0, **options)
+    assert {one.stop_reason for one in none} == {StopReason.TIME_LIMIT}
+    every = gpu_bridge.solve_many([problem] * count, time_limit_each=100.0, **options)
+    assert set(every.statuses) == {SolutionStatus.OPTIMAL}
+
+
+def test_who_is_told_of_outcomes_hears_of_them_in_order_until_it_has_heard_enough():
+    problems = [Problem.from_arrays([1.0], [[1.0]], [float(k)]) for k in range(12)]
+    told: list[tuple[int, float]] = []
+
+    def tell(number, outcome):
+        told.append((number, outcome.objective))
+        return number == 7
+
+    gpu_bridge.solve_many(problems, on_outcome=tell)
+    assert told == [(k, float(k)) for k in range(8)]
+    with pytest.raises(gpu_bridge.OptionError, match="'on_outcome' takes a function"):
+        gpu_bridge.solve_many(problems, on_outcome=3)

@@ -1,0 +1,162 @@
+"""Much work in chunks: each as large as a worker has done in a second so far, until all is done.
+
+Ray begins a call again whose node was lost. What ends every worker that tries it is parted, until
+the one member is found that does it; the others are not lost with it.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_bridge.cluster.calls import Calls, WorkerLostError
+
+CHUNK_SECONDS = 1.0
+"""Seconds of work in a chunk: hundreds of times what a call costs, and what a lost node repeats."""
+
+ROUNDS = 4
+"""Chunks that each slot has at least, so that a slow one does not keep all others waiting."""
+
+AHEAD = 2
+"""Chunks for each slot that are under way: one is worked at while the next travels."""
+
+LOOK_AGAIN = 0.1
+"""Seconds between two looks at the clock; a main thread that sleeps longer may miss Ctrl-C."""
+
+COUNT_AGAIN = 1.0
+"""Seconds between two counts of the slots, as nodes may come and go."""
+
+GRACE = 2.0
+"""Seconds for which workers that were told to end are waited for."""
+
+
+@dataclass(frozen=True)
+class Lane:
+    """Workers of one kind.
+
+    Parameters
+    ----------
+    device : str
+        What they compute with.
+    slots : int
+        How many of them work at once.
+    cpus, gpus : int
+        What each has.
+    first : int
+        Members of its first chunks, before it is known how fast they are.
+    """
+
+    device: str
+    slots: int
+    cpus: int
+    gpus: int
+    first: int
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    members: Sequence[int]
+    device: str
+
+
+class Chunks:
+    """Members of some work on their way to workers and back.
+
+    Parameters
+    ----------
+    members : collection of int
+    calls : Calls
+    lanes : callable
+        Counts the lanes as they are now.
+    begin : callable
+        Begins the call for some members on a lane, which answers with a value for each, and the
+        seconds that it took.
+    is_over : callable
+        Whether all are to end with what they have.
+    """
+
+    def __init__(
+        self,
+        members: Collection[int],
+        calls: Calls,
+        lanes: Callable[[], Sequence[Lane]],
+        begin: Callable[[Sequence[int], Lane], Any],
+        is_over: Callable[[], bool],
+    ) -> None:
+        self._waiting = deque(members)
+        self._parted: deque[Sequence[int]] = deque()
+        self._calls, self._count, self._begin = calls, lanes, begin
+        self._is_over = is_over
+        self._pending: dict[Any, _Chunk] = {}
+        self._lanes: Sequence[Lane] = ()
+        self._counted = -math.inf
+        self._pace: dict[str, float] = {}
+
+    def results(self) -> Iterator[tuple[int, Any]]:
+        """Give each member and its value, in any order; an error where it has ended its workers.
+
+        Members that were not reached when it was over are left out. What is under way ends with
+        the iteration.
+        """
+        try:
+            while self._waiting or self._parted or self._pending:
+                if self._is_over():
+                    yield from self._wind_up()
+                    return
+                self._fill()
+                for call in self._calls.ended(self._pending, LOOK_AGAIN):
+                    yield from self._take(call)
+        finally:
+            self._calls.end(self._pending, at_once=True)
+
+    def _wind_up(self) -> Iterator[tuple[int, Any]]:
+        """Let calls end with what they have, and take that."""
+        self._calls.end(self._pending, at_once=False)
+        until = time.monotonic() + GRACE
+        while self._pending and time.monotonic() < until:
+            for call in self._calls.ended(self._pending, LOOK_AGAIN):
+                yield from self._take(call)
+
+    def _fill(self) -> None:
+        """Begin calls on the lanes that have room."""
+        if time.monotonic() >= self._counted + COUNT_AGAIN:
+            self._lanes, self._counted = self._count(), time.monotonic()
+        slots = sum(lane.slots for lane in self._lanes)
+        for lane in self._lanes:
+            busy = sum(chunk.device == lane.device for chunk in self._pending.values())
+            for _ in range(AHEAD * lane.slots - busy):
+                members = self._next(lane, slots)
+                if not members:
+                    return
+                self._pending[self._begin(members, lane)] = _Chunk(members, lane.device)
+
+    def _next(self, lane: Lane, slots: int) -> Sequence[int]:
+        """Return the members of the next chunk; none where all are under way."""
+        if self._parted:
+            return self._parted.popleft()
+        fair = math.ceil(len(self._waiting) / (ROUNDS * slots))
+        pace = self._pace.get(lane.device)
+        usual = lane.first if pace is None else math.ceil(CHUNK_SECONDS / pace)
+        size = min(len(self._waiting), max(1, min(fair, usual)))
+        return [self._waiting.popleft() for _ in range(size)]
+
+    def _take(self, call: Any) -> Iterator[tuple[int, Any]]:
+        """Give what a call has answered; part a chunk that has none."""
+        chunk = self._pending.pop(call)
+        try:
+            values, seconds = self._calls.answer(call)
+        except WorkerLostError as error:
+            if self._is_over():
+                return
+            if len(chunk.members) == 1:
+                yield chunk.members[0], error
+                return
+            half = len(chunk.members) // 2
+            self._parted += [chunk.members[:half], chunk.members[half:]]
+            return
+        self._pace[chunk.device] = max(seconds / len(chunk.members), 1e-6)
+        yield from zip(chunk.members, values, strict=True)

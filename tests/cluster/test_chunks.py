@@ -1,0 +1,116 @@
+"""Chunks by calls that are answered here: sizes, parting, and the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from gpu_bridge.cluster.calls import Calls, WorkerLostError
+from gpu_bridge.cluster.chunks import AHEAD, CHUNK_SECONDS, Chunks, Lane
+from solvers.core.outcome import StopReason
+
+LANE = Lane("cpu", slots=2, cpus=1, gpus=0, first=4)
+
+
+class Here(Calls):
+    """Calls that square numbers; those with a number in ``deadly`` lose their workers."""
+
+    def __init__(self, seconds: float, deadly: Sequence[int] = ()) -> None:
+        self.seconds, self.deadly = seconds, deadly
+        self.begun: list[tuple[int, ...]] = []
+        self.most_under_way = 0
+        self.ended_at_once: list[Any] = []
+        self.told_to_end: list[Any] = []
+
+    def square(self, members: Sequence[int], lane: Lane) -> Any:
+        self.begun.append(tuple(members))
+        return len(self.begun) - 1
+
+    def ended(self, calls: Iterable[Any], seconds: float) -> list[Any]:
+        waiting = list(calls)
+        self.most_under_way = max(self.most_under_way, len(waiting))
+        return waiting[-1:]  # the latest first, so that nothing comes in order
+
+    def answer(self, call: Any) -> Any:
+        members = self.begun[call]
+        if set(members) & set(self.deadly):
+            raise WorkerLostError("it died", StopReason.OUT_OF_MEMORY)
+        return [k * k for k in members], self.seconds * len(members)
+
+    def end(self, calls: Iterable[Any], *, at_once: bool) -> None:
+        (self.ended_at_once if at_once else self.told_to_end).extend(calls)
+
+
+def run(calls: Here, count: int, over: Iterable[bool] = ()) -> dict[int, Any]:
+    answers = iter(over)
+    chunks = Chunks(range(count), calls, lambda: [LANE], calls.square, lambda: next(answers, False))
+    found: dict[int, Any] = {}
+    for member, value in chunks.results():
+        assert member not in found
+        found[member] = value
+    return found
+
+
+def test_every_member_is_answered_once_and_few_are_under_way():
+    calls = Here(seconds=0.01)
+    assert run(calls, 1000) == {k: k * k for k in range(1000)}
+    assert sorted(k for members in calls.begun for k in members) == list(range(1000))
+    assert calls.most_under_way == AHEAD * LANE.slots
+    assert not calls.told_to_end
+
+
+def test_chunks_grow_to_a_second_of_work_and_shrink_towards_the_end():
+    calls = Here(seconds=0.01)
+    run(calls, 10_000)
+    sizes = [len(members) for members in calls.begun]
+    assert sizes[0] == LANE.first
+    assert max(sizes) == CHUNK_SECONDS / 0.01
+    assert sizes[-1] == 1
+
+
+def test_slow_members_travel_alone():
+    calls = Here(seconds=10.0)
+    run(calls, 100)
+    assert {len(members) for members in calls.begun[AHEAD * LANE.slots :]} == {1}
+
+
+def test_a_chunk_that_ends_its_workers_is_parted_down_to_the_one_that_does():
+    calls = Here(seconds=0.01, deadly=[13, 77])
+    found = run(calls, 100)
+    for k in (13, 77):
+        lost = found.pop(k)
+        assert isinstance(lost, WorkerLostError)
+        assert lost.reason is StopReason.OUT_OF_MEMORY
+    assert found == {k: k * k for k in range(100) if k not in (13, 77)}
+
+
+def test_when_it_is_over_what_is_under_way_ends_with_what_it_has():
+    calls = Here(seconds=0.01)
+    found = run(calls, 1000, over=[False, True, True, True, True, True])
+    assert len(calls.told_to_end) > 0
+    assert sorted(found) == sorted(k for members in calls.begun for k in members)
+    assert len(found) < 1000
+
+
+def test_who_stops_listening_ends_all_at_once():
+    calls = Here(seconds=0.01)
+    chunks = Chunks(range(100), calls, lambda: [LANE], calls.square, lambda: False)
+    results = chunks.results()
+    next(results)
+    results.close()
+    assert calls.ended_at_once
+
+
+def test_lanes_are_filled_each_by_its_own_pace():
+    slow, quick = Lane("cpu", 1, 1, 0, 1), Lane("auto", 1, 1, 1, 64)
+    begun: dict[str, list[int]] = {"cpu": [], "auto": []}
+    calls = Here(seconds=0.01)
+
+    def begin(members: Sequence[int], lane: Lane) -> Any:
+        begun[lane.device].append(len(members))
+        return calls.square(members, lane)
+
+    chunks = Chunks(range(10_000), calls, lambda: [quick, slow], begin, lambda: False)
+    assert len(dict(chunks.results())) == 10_000
+    assert begun["auto"][0] == 64
+    assert begun["cpu"][0] == 1
