@@ -51,7 +51,7 @@ inline void tighten_row(int later, INDEX i, unsigned word, const Batch &batch, c
         verdict.full_lanes(verdict.active, rows.largest[i] * (1.0 - ROUNDING));
     if ((above | below) != 0)
         tighten_binaries(batch, row, verdict, later, changes);
-    tighten_wide(batch, row, verdict, later, changes);
+    tighten_wide(batch, row, sums[0], verdict, later, changes);
 }
 
 /// Let the listed rows tighten their columns in the lanes of their words.

@@ -91,37 +91,55 @@ inline void sum_row(const Batch &batch, const Stretch &row, Sums &sums, Sums &pa
 
 /// What is known of a row once it is summed: each lane's room, and what there is to do.
 struct Verdict {
-    Room room[LANES];
-    double above[LANES], below[LANES]; // room for a term of finite ones, else infinite
-    unsigned active, died;             // lanes to be tightened, and in which the row cannot hold
+    alignas(64) double above[LANES], below[LANES];           // room of finite terms
+    alignas(64) double full_above[LANES], full_below[LANES]; // the same, infinite with other terms
+    alignas(64) double infeasible[LANES], redundant[LANES];  // whether a lane is, as a number
+    unsigned active, died; // lanes to be tightened, and in which the row cannot hold
 
     /// Lanes in which the row has less room than needed, above and below.
     std::pair<unsigned, unsigned> full_lanes(unsigned lanes, double needed) const {
         unsigned over = 0, under = 0;
         for (int k = 0; k < LANES; ++k) {
-            over |= unsigned(above[k] < needed) << k;
-            under |= unsigned(below[k] < needed) << k;
+            over |= unsigned(full_above[k] < needed) << k;
+            under |= unsigned(full_below[k] < needed) << k;
         }
         return {over & lanes, under & lanes};
     }
+
+    Room room(const Sums &sums, int k) const {
+        return {above[k], below[k], int(sums.low_infinite[k]), int(sums.high_infinite[k]),
+                false,    false};
+    }
 };
 
-inline void judge(double lower, double upper, const Sums &sums, unsigned word, Verdict &verdict) {
-    verdict.active = verdict.died = 0;
+/// Lanes in which two numbers differ.
+inline unsigned differing(const REAL *one, const REAL *other) {
+    unsigned word = 0;
+    for (int k = 0; k < LANES; ++k)
+        word |= unsigned(one[k] != other[k]) << k;
+    return word;
+}
+
+NATIVE_HOT void judge(double lower, double upper, const Sums &sums, unsigned word,
+                      Verdict &verdict) {
     for (int k = 0; k < LANES; ++k) {
-        if (!has(word, k))
-            continue;
         const Room room = room_of(
             {sums.low[k], sums.high[k], int(sums.low_infinite[k]), int(sums.high_infinite[k])},
             lower, upper);
-        verdict.room[k] = room;
-        verdict.above[k] = room.above_infinite == 0 ? room.above : native::INF;
-        verdict.below[k] = room.below_infinite == 0 ? room.below : native::INF;
-        if (room.infeasible)
-            verdict.died |= bit_of(k);
-        else if (!room.redundant)
-            verdict.active |= bit_of(k);
+        verdict.above[k] = room.above;
+        verdict.below[k] = room.below;
+        verdict.full_above[k] = sums.low_infinite[k] == 0.0 ? room.above : native::INF;
+        verdict.full_below[k] = sums.high_infinite[k] == 0.0 ? room.below : native::INF;
+        verdict.infeasible[k] = room.infeasible ? 1.0 : 0.0;
+        verdict.redundant[k] = room.redundant ? 1.0 : 0.0;
     }
+    unsigned died = 0, kept = 0;
+    for (int k = 0; k < LANES; ++k) {
+        died |= unsigned(verdict.infeasible[k] != 0.0) << k;
+        kept |= unsigned(verdict.redundant[k] != 0.0) << k;
+    }
+    verdict.died = died & word;
+    verdict.active = word & ~died & ~kept;
 }
 
 /// Forbid values of binary columns that leave no room in the row.
@@ -145,17 +163,16 @@ inline void tighten_binaries(const Batch &batch, const Stretch &row, const Verdi
 }
 
 /// Tighten a column that is not binary, with an entry a; return the lanes in which that changed it.
-inline unsigned tighten_lanes(const Batch &batch, INDEX w, REAL a, const Verdict &verdict) {
+inline unsigned tighten_lanes(const Batch &batch, INDEX w, REAL a, const Sums &sums,
+                              const Verdict &verdict) {
     const REAL *const lower = &batch.wide(w, 0, 0), *const upper = &batch.wide(w, 1, 0);
     REAL *const next_lower = &batch.next_wide(w, 0, 0), *const next_upper =
                                                             &batch.next_wide(w, 1, 0);
     const bool whole = batch.whole[w] != 0;
     unsigned changed = 0;
-    for (unsigned left = verdict.active; left != 0; left &= left - 1) {
+    for (unsigned left = verdict.active & differing(lower, upper); left != 0; left &= left - 1) {
         const int k = std::countr_zero(left);
-        if (lower[k] == upper[k])
-            continue;
-        const Interval found = implied(a, lower[k], upper[k], verdict.room[k], whole);
+        const Interval found = implied(a, lower[k], upper[k], verdict.room(sums, k), whole);
         const bool rises = found.lower > lower[k], falls = found.upper < upper[k];
         if (rises)
             next_lower[k] = larger(next_lower[k], found.lower);
@@ -168,12 +185,12 @@ inline unsigned tighten_lanes(const Batch &batch, INDEX w, REAL a, const Verdict
 }
 
 /// Tighten the bounds of the other columns.
-inline void tighten_wide(const Batch &batch, const Stretch &row, const Verdict &verdict, int later,
-                         const ColumnChanges &changes) {
+NATIVE_HOT void tighten_wide(const Batch &batch, const Stretch &row, const Sums &sums,
+                             const Verdict &verdict, int later, const ColumnChanges &changes) {
     for (INDEX entry = row.split; entry < row.last; ++entry) {
         const INDEX place = batch.place[entry];
         const unsigned word =
-            tighten_lanes(batch, place - batch.binaries, batch.weight[entry], verdict);
+            tighten_lanes(batch, place - batch.binaries, batch.weight[entry], sums, verdict);
         if (word != 0)
             changes.mark(later, place, word);
     }
