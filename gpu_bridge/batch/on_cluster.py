@@ -19,7 +19,8 @@ from gpu_bridge.cluster.wire import pack, pack_start, unpack, unpack_start
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
-from gpu_bridge.report.progress import BridgeProgress
+from gpu_bridge.report.log_text import TIME_WIDTH, clock
+from gpu_bridge.report.progress import BridgeProgress, Throttle
 from solvers.core.errors import CrossedBoundsError, DeviceError, ProblemError
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -211,6 +212,7 @@ class _Answers:
         self._models, self._progress, self._on_outcome = models, progress, on_outcome
         self._found = [_MISSING] * len(models)
         self._told = 0
+        self._throttle = Throttle()
         self.singles = Singles(self._found, models.batch)
         for k in range(len(models)):
             crossed = models.listed(k)
@@ -230,8 +232,10 @@ class _Answers:
             found = Outcome(SolutionStatus.NOTHING, found.reason, message=message)
         self._put(member, found)
         self._left -= 1
-        done = len(self._found) - self._left
-        self._progress.standing("models", f"{done} of {len(self._found)}")
+        seconds, count = self._progress.seconds, len(self._found)
+        if self._throttle.is_due(seconds):
+            done = count - self._left
+            self._progress.log(f"{clock(seconds):>{TIME_WIDTH}}  {done} of {count} models")
         self._tell()
 
     def close(self) -> None:

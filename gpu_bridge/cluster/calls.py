@@ -8,12 +8,9 @@ from typing import Any
 
 import gpu_bridge
 from gpu_bridge.cluster import remote
-from gpu_bridge.cluster.connection import INSTALL, Cluster
+from gpu_bridge.cluster.connection import INSTALL, RETRIES, Cluster
 from solvers.core.errors import ClusterError, EngineError, GpuBridgeError, ProblemError
 from solvers.core.outcome import StopReason
-
-RETRIES = 3
-"""How often Ray begins a call again whose worker or node was lost."""
 
 
 class WorkerLostError(EngineError):

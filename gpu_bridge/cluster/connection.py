@@ -13,6 +13,13 @@ from solvers.core.errors import ClusterError
 AUTO, LOCAL = "auto", "local"
 """The cluster that Ray finds, or else starts on this machine; and always the latter."""
 
+RETRIES = 3
+"""How often Ray begins a call again whose worker or node was lost."""
+
+MEMORY_RETRIES = "RAY_task_oom_retries"
+"""Where Ray reads how often it does so if it has ended the worker itself, for want of memory on its
+node. It would for ever: a model that is too large for a node would never be told of."""
+
 INSTALL = 'pip install "gpu-bridge[cluster]"'
 
 
@@ -74,6 +81,7 @@ def join(address: str) -> Cluster:
     import ray
 
     if not ray.is_initialized():
+        os.environ.setdefault(MEMORY_RETRIES, str(RETRIES))
         try:
             ray.init(
                 address=None if address == AUTO else address,
