@@ -25,6 +25,7 @@ from solvers.core.progress import Progress
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.cudss_library import OutOfMemoryError, check
 from solvers.interior_point.linear_system import DUAL_REGULARISATION, SingularError
+from solvers.interior_point.ordering import elimination_order, long_rows
 
 MEMORY_FIGURES = 16
 """Figures of the memory estimate; the second is the most that the GPU has to hold."""
@@ -109,6 +110,12 @@ class CuDSS:
             )
             for vector in (self._right, self._solution)
         )
+        if long_rows(row, column, size).any():  # which nested dissection cannot cope with
+            order = elimination_order(row, column, size).astype(np.int32)
+            self._call(
+                *("cudssDataSet", self._handle, self._data, names.USER_ORDER),
+                *(_address(order), c_size_t(order.nbytes)),
+            )
         with self._stoppable():
             self._execute(names.FULL_ANALYSIS, "the analysis")
         figures = (c_int64 * MEMORY_FIGURES)()

@@ -51,8 +51,8 @@ FILE, THREADING_FILE = "libcudss", "libcudss_mtlayer_gomp"
 FULL_ANALYSIS, FACTORISATION, REFACTORISATION, SOLVE = 3, 4, 8, 1008
 """Phases; analysis and solve are sums of their parts."""
 
-INFO, FACTOR_ENTRIES, REPLACED_PIVOTS = 0, 1, 2
-"""What can be asked of a factorisation, in any version."""
+INFO, FACTOR_ENTRIES, REPLACED_PIVOTS, USER_ORDER = 0, 1, 2, 9
+"""What can be asked of a factorisation, and the order that it can be told, in any version."""
 
 SYMMETRIC, UPPER, ZERO_BASED, BY_COLUMN = 1, 2, 0, 0
 

@@ -44,6 +44,7 @@ class FakeCuDSS:
         self.live = 0
         self.matrices: dict[int, Any] = {}
         self.stop: Any = None
+        self.order: Any = None
         self.info = 0
 
     def _make(self, out: Any, made: Any = True) -> int:
@@ -84,6 +85,9 @@ class FakeCuDSS:
     def cudssDataSet(  # noqa: N802
         self, handle: Any, data: Any, figure: int, value: Any, size: Any
     ) -> int:
+        if figure == names.USER_ORDER:
+            self.order = at(value, ctypes.c_int32, size.value // 4).copy()
+            return 0
         if figure != self.version.interrupt:
             return INVALID
         self.stop = value._obj

@@ -28,6 +28,7 @@ from solvers.interior_point.linear_system import LinearSystem, SingularError
 from tests.interior_point.fake_cudss import FakeCuDSS
 from tests.interior_point.lps import of_every_kind
 from tests.interior_point.pretended_gpu import PretendedGpu, pretend
+from tests.interior_point.test_ordering import chain
 from tests.locations import DATA
 
 HOST = Device("cpu", "a stand-in", memory_free=10**9)
@@ -67,6 +68,15 @@ def test_systems_are_analysed_once_and_factorised_for_each_diagonal(fake: FakeCu
     assert work == [names.FULL_ANALYSIS, names.FACTORISATION, *[names.REFACTORISATION] * 2]
     assert fake.settings[fake.version.pivot_type] == fake.version.no_pivoting
     assert system.factorisation.entries == 7
+
+
+def test_rows_that_touch_very_many_others_are_ordered_last(fake: FakeCuDSS) -> None:
+    factors = CuDSS(HOST, Progress())
+    factors.analyse(*chain(40))
+    assert fake.order is None
+    factors.analyse(*chain(400))
+    assert sorted(fake.order.tolist()) == list(range(403))
+    assert set(fake.order[-3:].tolist()) == {0, 1, 2}
 
 
 def test_everything_is_given_back(fake: FakeCuDSS) -> None:
