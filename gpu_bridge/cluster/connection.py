@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+import socket
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,9 @@ RETRIES = 3
 MEMORY_RETRIES = "RAY_task_oom_retries"
 """Where Ray reads how often it does so if it has ended the worker itself, for want of memory on its
 node. It would for ever: a model that is too large for a node would never be told of."""
+
+REACHED_WITHIN = 10.0
+"""Seconds within which the head of a cluster has to answer."""
 
 INSTALL = 'pip install "gpu-bridge[cluster]"'
 
@@ -83,12 +87,13 @@ def join(address: str) -> Cluster:
     if not ray.is_initialized():
         os.environ.setdefault(MEMORY_RETRIES, str(RETRIES))
         try:
+            _look_for(os.environ.get("RAY_ADDRESS", "") if address == AUTO else address)
             ray.init(
                 address=None if address == AUTO else address,
                 log_to_driver=False,
                 logging_level=logging.ERROR,
             )
-        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             raise ClusterError(
                 f"The Ray cluster '{address}' cannot be joined: {_first_line(error)} Start one "
                 "with 'ray start --head', or use cluster='local'."
@@ -100,6 +105,13 @@ def join(address: str) -> Cluster:
             f"{joined}; call ray.shutdown() first, or use cluster='auto'."
         )
     return Cluster(ray, joined)
+
+
+def _look_for(address: str) -> None:
+    """Raise OSError where nobody answers at HOST:PORT, for which Ray would wait for minutes."""
+    host, colon, port = address.rpartition(":")
+    if colon and host and "/" not in host and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), REACHED_WITHIN).close()
 
 
 def _first_line(error: Exception) -> str:

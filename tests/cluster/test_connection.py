@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import socket
 
 import pytest
 
@@ -33,6 +34,16 @@ def test_without_ray_it_is_said_how_to_get_it(monkeypatch):
         gb.solve_many([problem], cluster="auto")
     with pytest.raises(gb.ClusterError, match=r'pip install "gpu-bridge\[cluster\]"'):
         gb.solve(problem, cluster="auto")
+
+
+def test_where_nobody_answers_it_is_said_so():
+    pytest.importorskip("ray")
+    problem = Problem.from_arrays([1.0], [[1.0]], [1.0], integrality=True)
+    with socket.socket() as taken:  # and nobody listens
+        taken.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        with pytest.raises(gb.ClusterError, match=f"'{address}' cannot be joined: .*refused"):
+            gb.solve(problem, cluster=address)
 
 
 def test_a_linear_program_needs_no_cluster():
