@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.options import Options
+from solvers.core.concurrency import threads_for
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.progress import Progress
-from solvers.kernels.family import threads_for
 from solvers.simplex.batch.data import BatchAnswer, BatchData
 from solvers.simplex.batch.kernels import check as figure
 from solvers.simplex.batch.kernels.check import FAMILY, FIGURES, STEPS_PER_ENTRY, VARYING

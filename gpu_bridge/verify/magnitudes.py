@@ -126,9 +126,8 @@ def without_far_limits(problem: Problem) -> Problem:
     """
     side = _farthest_side(problem)
     limits = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
-    size = np.abs(np.concatenate(limits))
     nearest = min(FAR, float(np.min(side, initial=FAR)))
-    if not ((size >= nearest) & (size < np.inf)).any():
+    if not any(((size >= nearest) & (size < np.inf)).any() for size in map(np.abs, limits)):
         return problem
     most = _farthest(problem, FAR)
     columns = _beyond(problem.lower, problem.upper, most)

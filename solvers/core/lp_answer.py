@@ -7,12 +7,20 @@ dual residual against ``1 + ||sides||`` and ``1 + ||c||``, and the gap against `
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from solvers.core.concurrency import threads_for
 from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.rows import SparseRows
 from solvers.core.vectors import euclidean, inner
+from solvers.native.core_lp_answer import clip, judge_columns, judge_rows
+
+BLOCK = 256
+"""Rows or columns whose figures are summed one after the other; blocks are summed in pairs."""
+
+STEPS_PER_OWNER = 8
+"""What looking at a row or column costs, in entries of the matrix."""
 
 
 @dataclass(frozen=True)
@@ -96,49 +104,58 @@ class Answer:
 
 
 def judge(
-    problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms | None = None
+    problem: Problem,
+    x: FloatArray,
+    row_dual: FloatArray,
+    norms: Norms | None = None,
+    threads: int = 1,
 ) -> Answer:
     """Clip a point into its bounds and allowed signs, and compute all its figures.
 
-    Errors are relative to ``norms``, those of the problem if none are given.
+    Errors are relative to ``norms``, those of the problem if none are given. ``threads`` are those
+    that may be used, 0 for all cores.
     """
     norms = Norms.of(problem) if norms is None else norms
-    x = np.clip(x, problem.lower, problem.upper)
-    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
-    activity = product(problem.matrix, x)
-    reduced = problem.cost - product(problem.matrix.T, y)
-    statistics, unsupported = _errors(problem, x, y, activity, reduced, norms)
-    bound = -np.inf if unsupported.any() else statistics.dual_objective
+    n, m = problem.num_columns, problem.num_rows
+    threads = threads_for(problem.num_nonzeros + STEPS_PER_OWNER * (n + m), threads)
+    x, y = np.array(x, dtype=np.float64), np.array(row_dual, dtype=np.float64)
+    clip(x, problem.lower, problem.upper, threads)
+    activity, reduced = np.empty(m), np.empty(n)
+    of_rows, of_columns = np.empty((2, -(-m // BLOCK))), np.empty((4, -(-n // BLOCK)))
+    sides = (problem.row_lower, problem.row_upper)
+    judge_rows(problem.entries, *sides, x, y, activity, of_rows, threads)
+    columns = SparseRows.of(problem.matrix_csc)
+    bounds = (problem.lower, problem.upper)
+    judge_columns(columns, problem.cost, *bounds, x, y, reduced, of_columns, threads)
+    violation, row_support = of_rows.sum(axis=1).tolist()
+    unsupported, support, unbounded, objective = of_columns.sum(axis=1).tolist()
+    statistics = LpErrors(
+        primal_residual=float(np.sqrt(violation)),
+        dual_residual=float(np.sqrt(unsupported)),
+        primal_objective=objective + problem.offset,
+        dual_objective=row_support + support + problem.offset,
+        side_norm=norms.sides,
+        cost_norm=norms.cost,
+    )
+    bound = -np.inf if unbounded else statistics.dual_objective
     return Answer(x, y, activity, reduced, statistics, bound)
 
 
 def errors(problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms) -> LpErrors:
-    """Return the errors of a point; the arrays may be a GPU's, as ``problem``'s are."""
-    x = np.clip(x, problem.lower, problem.upper)
-    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
-    reduced = problem.cost - problem.matrix.T @ y
-    return _errors(problem, x, y, problem.matrix @ x, reduced, norms)[0]
-
-
-def _errors(
-    problem: Problem,
-    x: FloatArray,
-    y: FloatArray,
-    activity: FloatArray,
-    reduced: FloatArray,
-    norms: Norms,
-) -> tuple[LpErrors, FloatArray]:
-    """Return the errors of a clipped point and reduced costs without a side, zeros elsewhere.
+    """Return the errors of a point; the arrays may be a GPU's, as ``problem``'s are.
 
     Nothing is compressed: on a GPU that would wait for the number of what is left.
     """
+    x = np.clip(x, problem.lower, problem.upper)
+    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
+    activity, reduced = problem.matrix @ x, problem.cost - problem.matrix.T @ y
     violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
     side = np.where(reduced > 0, problem.lower, problem.upper)
     supported = np.isfinite(side)
     unsupported = np.where(supported, 0.0, reduced)
     support = _support(y, problem.row_lower, problem.row_upper)
     support += inner(reduced - unsupported, np.where(supported, side, 0.0))
-    found = LpErrors(
+    return LpErrors(
         primal_residual=euclidean(violation),
         dual_residual=euclidean(unsupported),
         primal_objective=problem.objective_at(x),
@@ -146,13 +163,6 @@ def _errors(
         side_norm=norms.sides,
         cost_norm=norms.cost,
     )
-    return found, unsupported
-
-
-def product(matrix: Any, vector: FloatArray) -> FloatArray:
-    """Return a matrix times a vector; a zero vector, as solves begin with, costs nothing."""
-    result: FloatArray = matrix @ vector if vector.any() else np.zeros(matrix.shape[0])
-    return result
 
 
 def allowed_duals(row_dual: FloatArray, row_lower: FloatArray, row_upper: FloatArray) -> FloatArray:

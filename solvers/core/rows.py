@@ -104,6 +104,15 @@ class SparseRows:
         made.data, made.indices, made.indptr = self.data, self.indices, self.indptr
         return made
 
+    @property
+    def csc(self) -> sp.csc_array:
+        """The transpose by columns, on the same arrays, for SciPy."""
+        import scipy.sparse as sp
+
+        made = sp.csc_array(self.shape[::-1], dtype=np.float64)
+        made.data, made.indices, made.indptr = self.data, self.indices, self.indptr
+        return made
+
     @cached_property
     def magnitudes(self) -> SparseRows:
         """The matrix of absolute values."""
@@ -113,6 +122,11 @@ class SparseRows:
     def row_sizes(self) -> tuple[FloatArray, FloatArray]:
         """The smallest and the largest magnitude in each row (m,); zero where it has no entry."""
         smallest, largest = np.zeros(self.shape[0]), np.zeros(self.shape[0])
+        if self.nnz > SMALL:
+            from solvers.native.core_rows import row_sizes
+
+            row_sizes(self, smallest, largest)
+            return smallest, largest
         filled = np.flatnonzero(self.lengths)
         if filled.size:
             size, begins = np.abs(self.data), self.indptr[filled]

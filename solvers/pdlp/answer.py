@@ -17,7 +17,8 @@ def on_original(state: State, x: Any, y: Any) -> Answer:
     """Make an answer of points (n,) and (m,) on the device."""
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
-    return judge(there.original, there.columns_to_host(x), there.rows_to_host(y), norms)
+    point, duals = there.columns_to_host(x), there.rows_to_host(y)
+    return judge(there.original, point, duals, norms, state.threads)
 
 
 def to_outcome(

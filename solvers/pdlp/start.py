@@ -96,7 +96,7 @@ def place(
             piece = settings.execution.exchange_piece
             coefficients = share_out(problem, device, plan, pack_from, piece, threads)
         else:
-            coefficients = to_device(problem, device, plan, pack_from)
+            coefficients = to_device(problem, device, plan, pack_from, threads)
     scaling = find_scaling(
         coefficients.by_row, coefficients.by_column, device, settings, progress, threads
     )

@@ -7,7 +7,6 @@ so that those of one length stand together; everything on the device is in that 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -58,7 +57,9 @@ def _ordered(values: FloatArray, order: Any) -> FloatArray:
     return values if order is None else values[order]
 
 
-def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> Coefficients:
+def to_device(
+    problem: Problem, device: Device, plan: Plan, pack_from: int, threads: int = 0
+) -> Coefficients:
     """Lay the matrix of a problem out by rows and by columns, and copy it to the device.
 
     Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
@@ -74,15 +75,12 @@ def to_device(problem: Problem, device: Device, plan: Plan, pack_from: int) -> C
     packed = pack(rows.data, *rows.shape) if rows.nnz >= pack_from else Packed()
     rows_ordered, columns_ordered = row_order(rows, plan), row_order(columns, plan)
     row_position, column_position = inverse(rows_ordered), inverse(columns_ordered)
-    with ThreadPoolExecutor(1) as other:  # the loops run without the interpreter's lock
-        by_column = other.submit(in_slices, columns, plan, columns_ordered, row_position, packed)
-        by_row = in_slices(rows, plan, rows_ordered, column_position, packed).to_device(device)
-        return Coefficients(
-            by_row=by_row,
-            by_column=by_column.result().to_device(device),
-            row_order=rows_ordered,
-            column_order=columns_ordered,
-        )
+    return Coefficients(
+        in_slices(rows, plan, rows_ordered, column_position, packed, threads).to_device(device),
+        in_slices(columns, plan, columns_ordered, row_position, packed, threads).to_device(device),
+        rows_ordered,
+        columns_ordered,
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,7 @@ KINDS = ("light", "highs", "both", "none")
 """``both`` hands to HiGHS what the light presolve leaves."""
 
 
-def apply(problem: Problem, progress: Progress, kind: str = "highs") -> Reduction:
+def apply(problem: Problem, progress: Progress, kind: str = "highs", threads: int = 0) -> Reduction:
     """Reduce a problem.
 
     Parameters
@@ -33,6 +33,8 @@ def apply(problem: Problem, progress: Progress, kind: str = "highs") -> Reductio
         Keeps the time limit; what it leaves undone is left to the engine.
     kind : str
         One of :data:`KINDS`.
+    threads : int
+        CPU threads that ``light`` may use; 0 for all cores.
 
     Returns
     -------
@@ -42,24 +44,20 @@ def apply(problem: Problem, progress: Progress, kind: str = "highs") -> Reductio
     if kind not in KINDS:
         raise ValueError(f"kind is {kind!r}; it must be one of {', '.join(KINDS)}.")
     reduction = unchanged(problem)
-    rules = {"light": (_light,), "highs": (_highs,), "both": (_light, _highs), "none": ()}[kind]
-    for rule in rules:
+    rules = {"light": ("light",), "highs": ("highs",), "both": ("light", "highs"), "none": ()}
+    for rule in rules[kind]:
         left = reduction.problem
         if progress.should_stop() is not None or not (left.num_rows and left.num_columns):
             break
-        reduction = chained(reduction, rule(left, progress))
+        if rule == "light":
+            from solvers.presolve import light
+
+            made = light.apply(left, progress, threads)
+        else:
+            from solvers.presolve import with_highs
+
+            made = with_highs.apply(left, progress)
+        reduction = chained(reduction, made)
         if reduction.settled is not None:
             break
     return reduction
-
-
-def _light(problem: Problem, progress: Progress) -> Reduction:
-    from solvers.presolve import light
-
-    return light.apply(problem, progress)
-
-
-def _highs(problem: Problem, progress: Progress) -> Reduction:
-    from solvers.presolve import with_highs
-
-    return with_highs.apply(problem, progress)

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/storage.h"
+#include "native/threads.h"
 
 using namespace native;
 
@@ -50,7 +51,7 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
           Span<const std::int64_t> column_position, Span<const std::int64_t> first_place,
           Span<const std::int64_t> lanes, std::int64_t height,
           AnySpan<std::int32_t, std::uint16_t> laid_indices,
-          AnySpan<double, float, std::uint8_t, std::uint16_t> laid_values) {
+          AnySpan<double, float, std::uint8_t, std::uint16_t> laid_values, int threads) {
     check_length("first_place", first_place.size(), order.size());
     check_length("lanes", lanes.size(), order.size());
     check_length("starts", starts.size(), order.size() + 1);
@@ -60,7 +61,7 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
         check_length("laid_values", laid_values.size(), laid_indices.size());
         using Laid = typename decltype(laid_indices)::Element;
         using Value = typename decltype(laid_values)::Element;
-        for (std::int64_t i = 0; i < order.size(); ++i) {
+        parallel_for(threads, order.size(), [&](std::int64_t i) {
             const std::int64_t first = starts[order[i]], end = starts[order[i] + 1];
             const std::int64_t own = lanes[i];
             for (std::int64_t entry = first; entry < end; ++entry) {
@@ -72,14 +73,15 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
                     value = std::lower_bound(table.begin() + 1, table.end(), value) - table.begin();
                 laid_values[place] = static_cast<Value>(value);
             }
-        }
+        });
     };
     std::visit(place_all, laid_indices, laid_values);
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
     expose(module, "fill", &fill<Index>, "starts", "indices", "values", "table", "order",
-           "column_position", "first_place", "lanes", "height", "laid_indices", "laid_values");
+           "column_position", "first_place", "lanes", "height", "laid_indices", "laid_values",
+           "threads");
 }
 
 } // namespace

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.concurrency import threads_for
 from solvers.core.device import Device
 from solvers.core.rows import SparseRows
 
@@ -62,6 +63,9 @@ MANY_VALUES = 4096
 SHORT_INDICES_FROM = 2_000_000
 """Coefficients from which indices of two bytes are used where they suffice: smaller matrices stay
 in fast memory either way, and each type of index needs kernels compiled for it."""
+
+STEPS_PER_ENTRY = 4
+"""Elementary steps of laying out an entry, by which is seen whether threads pay."""
 
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.signedinteger[Any]]
@@ -208,7 +212,12 @@ def inverse(order: IndexArray) -> IndexArray:
 
 
 def in_slices(
-    matrix: SparseRows, plan: Plan, order: IndexArray, column_position: IndexArray, packed: Packed
+    matrix: SparseRows,
+    plan: Plan,
+    order: IndexArray,
+    column_position: IndexArray,
+    packed: Packed,
+    threads: int = 1,
 ) -> Slices:
     """Lay a matrix out in slices, on the host.
 
@@ -222,6 +231,8 @@ def in_slices(
         The new number of each old column.
     packed : Packed
         How coefficients are stored; those of the matrix are packed by it.
+    threads : int
+        CPU threads at most, 0 for all cores.
     """
     if plan.height == 1:
         return _as_rows(matrix)
@@ -242,6 +253,7 @@ def in_slices(
         plan.height,
         indices,
         values,
+        threads_for(STEPS_PER_ENTRY * matrix.nnz, threads),
     )
     return Slices(
         rows=matrix.shape[0],

@@ -278,6 +278,26 @@ def test_work_is_limited():
     assert spent < int(unlimited.count[steps.WORK])
 
 
+def test_any_number_of_threads_removes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_lp(3, 60, 90, density=0.05)
+    twice = np.arange(problem.num_columns).repeat(2)
+    both = Problem.from_arrays(
+        problem.cost[twice],
+        problem.matrix[:, twice],
+        problem.row_lower,
+        problem.row_upper,
+        lower=0.5 * problem.lower[twice],
+        upper=0.5 * problem.upper[twice],
+    )
+    alone = light.apply(both, Progress(), threads=1).problem
+    monkeypatch.setattr(light, "threads_for", lambda work, threads: threads)
+    shared = light.apply(both, Progress(), threads=3).problem
+    assert alone.num_columns < both.num_columns
+    assert shared.matrix.toarray().tolist() == alone.matrix.toarray().tolist()
+    for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
+        assert getattr(shared, name).tolist() == getattr(alone, name).tolist()
+
+
 def test_only_substitution_changes_coefficients_and_it_adds_none():
     problem = random_lp(7, 40, 60, density=0.08)
     removed = light._remove(problem, Progress()).problem

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.core.rows import SparseRows
+from solvers.sparse import slices as slices_module
 from solvers.sparse.slices import (
     CPU_PLAN,
     ROW_OF_UNIT,
@@ -79,6 +80,15 @@ def test_product_of_packed_matrices(name, packing):
     laid = lay_out(MATRICES[name], PLANS["one step"], packing)
     assert laid.by_row.values.dtype == laid.by_column.values.dtype == packing
     assert_is_the_matrix(laid)
+
+
+@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row"])
+def test_any_number_of_threads_lays_out_the_same(name, monkeypatch):
+    alone = lay_out(MATRICES[name], PLANS["one step"])
+    monkeypatch.setattr(slices_module, "threads_for", lambda work, threads: 3)
+    shared = lay_out(MATRICES[name], PLANS["one step"])
+    for part in ("indices", "values", "meta"):
+        assert getattr(shared.by_row, part).tolist() == getattr(alone.by_row, part).tolist()
 
 
 plans = st.builds(

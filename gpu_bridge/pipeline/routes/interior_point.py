@@ -59,7 +59,7 @@ def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcom
 
     reduction = presolve.unchanged(problem)
     if options.presolve:
-        reduction = presolve.apply(problem, progress, PRESOLVE)
+        reduction = presolve.apply(problem, progress, PRESOLVE, options.threads)
         if reduction.settled is not None:
             return reduction.settled
     norms = Norms.of(problem)

@@ -106,7 +106,7 @@ def pdlp_route(
     reduction = presolve.unchanged(problem)
     if options.presolve:
         with progress.budget(PRESOLVE_SHARE * progress.time_left):
-            reduction = presolve.apply(problem, progress, PRESOLVE)
+            reduction = presolve.apply(problem, progress, PRESOLVE, options.threads)
         if reduction.settled is not None:
             return reduction.settled
         if start is not None:

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.concurrency import usable_cores
+from solvers.core.concurrency import threads_for, usable_cores
 from solvers.core.device import Device, find_device
 from solvers.core.errors import EngineError, ProblemError
 from solvers.core.progress import Progress
-from solvers.kernels.family import threads_for
 from solvers.knapsack.batch.kernels.many import (
     FAMILY,
     INFEASIBLE,

@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from solvers.core.concurrency import threads_for
 from solvers.core.progress import Progress
-from solvers.kernels.family import threads_for
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, STEP

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from solvers.core.concurrency import threads_for
 from solvers.core.device import Device
 from solvers.core.progress import Progress
-from solvers.kernels.family import threads_for
 from solvers.pdlp.execution.on_cpu import (
     BlockKernels,
     Speed,

@@ -5,8 +5,9 @@ and rows (``idle``). Once they hold most of the matrix, the iteration goes on wi
 where it is and with what it has learnt (``handover``). Further looks price what
 was left out, which costs one product with the whole matrix each way: what turns out wrong comes
 back when it hides an error of the whole problem or the part stands still, and a part that has
-become much smaller still is replaced. After a number of returns the whole problem takes over for
-good, from the point there is.
+become much smaller still is replaced. Where another part would cost more than was gained by the
+last one, the whole problem comes back instead; after a number of returns it takes over for good,
+from the point there is.
 
 Nothing here decides about answers: points, rays and limits are judged by ``run`` on the whole
 problem, into whose state :meth:`Compaction.write_back` writes where the part stands.
@@ -138,7 +139,10 @@ class Compaction:
             self._progress.log("What is left out keeps coming back; going on with everything.")
             self.give_up(record)
             return True
-        self._enter(kept, record, before, now)
+        if self._has_paid(record.iterations):
+            self._enter(kept, record, before, now)
+        else:  # what has to return does so with everything, which is there already
+            self.leave(record)
         return self.here is not here
 
     def write_back(self) -> None:

@@ -129,7 +129,8 @@ def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> N
 def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
     """Return a point (n,) and duals (m,) on the host as an answer."""
     there = state.problem
-    return judge(there.original, x, y, Norms(there.side_norm, there.cost_norm))
+    norms = Norms(there.side_norm, there.cost_norm)
+    return judge(there.original, x, y, norms, state.threads)
 
 
 def _bring(part: Part, inside: State, whole: State, name: str, columns: Any) -> None:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.concurrency import threads_for
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -52,6 +53,9 @@ from solvers.presolve.reduction import Reduction, chained, completed, unchanged
 
 ENGINE = "presolve"
 
+STEPS_PER_ENTRY = 4
+"""Elementary steps of a look at an entry, by which is seen whether threads pay."""
+
 LOOKS_PER_ENTRY = 40
 """Looks at a stored entry, on average, after which reducing ends."""
 
@@ -72,7 +76,7 @@ SOME = 0.01
 """So is one of the others."""
 
 
-def apply(problem: Problem, progress: Progress) -> Reduction:
+def apply(problem: Problem, progress: Progress, threads: int = 0) -> Reduction:
     """Reduce a linear program.
 
     Parameters
@@ -81,6 +85,8 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
         A mixed-integer one stays as it is.
     progress : Progress
         Asked between rounds.
+    threads : int
+        CPU threads at most, 0 for all cores; any number of them gives the same.
 
     Returns
     -------
@@ -90,7 +96,7 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
     """
     if problem.is_mip or problem.num_columns == 0:
         return unchanged(problem)
-    reduction = _remove(problem, progress)
+    reduction = _remove(problem, progress, threads)
     for _ in range(MOST_SUBSTITUTIONS):
         if reduction.settled is not None or progress.should_stop() is not None:
             break
@@ -102,7 +108,7 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
         if substituted.problem is before:
             break
         reduction = chained(reduction, substituted)
-        reduction = chained(reduction, _remove(reduction.problem, progress))
+        reduction = chained(reduction, _remove(reduction.problem, progress, threads))
         replaced = before.num_columns - substituted.problem.num_columns
         if replaced < ANOTHER * before.num_columns:
             break
@@ -130,11 +136,12 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
     )
 
 
-def _remove(problem: Problem, progress: Progress) -> Reduction:
+def _remove(problem: Problem, progress: Progress, threads: int = 1) -> Reduction:
     """Run all reductions that leave the coefficients alone, as long as they gain."""
     work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
+    threads = threads_for(STEPS_PER_ENTRY * problem.num_nonzeros, threads)
     workspace = begin(problem, work)
-    _reduce(workspace, progress)
+    _reduce(workspace, progress, threads)
     if workspace.count[CONTRADICTION]:
         ray = Way(problem, workspace).contradiction()
         if proves_infeasible(problem, ray):
@@ -143,13 +150,13 @@ def _remove(problem: Problem, progress: Progress) -> Reduction:
         return unchanged(problem)
     way = Way(problem, workspace)
     try:
-        reduced = reduced_problem(problem, workspace)
+        reduced = reduced_problem(problem, workspace, threads)
     except CrossedBoundsError:  # by rounding, or numbers that came to be beyond all that is finite
         return unchanged(problem)
     return Reduction(reduced, way.back, forward=way.forward)
 
 
-def _reduce(w: Workspace, progress: Progress) -> None:
+def _reduce(w: Workspace, progress: Progress, threads: int = 1) -> None:
     """Run the reductions until they gain little; those that look at everything now and then."""
     m, n = w.row_removed.size, w.column_removed.size
     for turn in range(MOST_ROUNDS):
@@ -162,8 +169,8 @@ def _reduce(w: Workspace, progress: Progress) -> None:
             return
         before = int(w.count[STEPS])
         fix_dominated_columns(w, np.empty(m), np.empty(m))
-        merge_parallel_rows(w, np.empty(_places(m), dtype=np.int32))
-        merge_parallel_columns(w, np.empty(_places(n), dtype=np.int32), np.empty(n, dtype=np.int32))
+        merge_parallel_rows(w, threads)
+        merge_parallel_columns(w, threads)
         gained = int(w.count[STEPS]) - before
         if _finished(w, progress) or gained <= SOME * (m + n - int(w.count[STEPS])):
             break
@@ -187,11 +194,6 @@ def _finished(w: Workspace, progress: Progress) -> bool:
 def _spent(w: Workspace) -> bool:
     """Whether the work allowed is done, or a contradiction was found."""
     return bool(w.count[WORK] > w.count[WORK_LIMIT] or w.count[CONTRADICTION] != 0)
-
-
-def _places(size: int) -> int:
-    """Return a power of two of at least twice the size."""
-    return 2 << max(1, size).bit_length()
 
 
 def _infeasible(ray: Any) -> Outcome:

@@ -1,12 +1,18 @@
 // Rows that are multiples of each other, and columns that are.
 //
-// Candidates are found by a hash over the living entries, each relative to the first, in a table
-// with one place per hash: a row or column is compared with the one that stands there.
+// Candidates are found by a hash over the living entries, each relative to the first: all hashes
+// first, and a bit for each that came before. Whoever shares a hash goes through a table with one
+// place per hash, and is compared with the one that stands there. Most rows and columns share none,
+// and the bits of millions fit a cache where the table does not.
 //
 // * Of two parallel rows one keeps the tighter of both sides; a dual that leans on a side that came
 //   from the other goes back to it.
 // * Two parallel columns of the same price become one, whose bounds are the sums of theirs. Where
 //   the price differs and one of them has no bound to lean on, the dearer is fixed.
+#include <atomic>
+#include <vector>
+
+#include "native/threads.h"
 #include "workspace.h"
 
 namespace presolve::light {
@@ -158,25 +164,93 @@ template <class W> void merge_columns(const W &w, std::int64_t j, std::int64_t k
     w.column_changed[j] = true;
 }
 
-/// Merge rows; ``table`` is scratch, of a power of two places.
-template <class Index>
-void merge_parallel_rows(const Workspace<Index> &w, Span<std::int32_t> table) {
+/// Hashes that came once, and those that came more than once, a bit for each of their last digits.
+class Repeated {
+  public:
+    explicit Repeated(std::int64_t hashes) {
+        std::int64_t bits = 64;
+        while (bits < BITS_PER_HASH * hashes)
+            bits *= 2;
+        mask_ = bits - 1;
+        once_ = std::vector<std::uint64_t>(bits / 64, 0);
+        again_ = std::vector<std::uint64_t>(bits / 64, 0);
+    }
+
+    /// Note a hash; any number of threads may at once, and the end is the same.
+    void add(std::int64_t hash) {
+        const std::uint64_t bit = std::uint64_t{1} << (hash & 63);
+        const std::int64_t word = (hash & mask_) >> 6;
+        if (std::atomic_ref(once_[word]).fetch_or(bit, std::memory_order_relaxed) & bit)
+            std::atomic_ref(again_[word]).fetch_or(bit, std::memory_order_relaxed);
+    }
+
+    /// Whether a hash, or one with the same last digits, came more than once.
+    bool has(std::int64_t hash) const { return again_[(hash & mask_) >> 6] >> (hash & 63) & 1; }
+
+  private:
+    /// Of the owners that share no hash one in so many is taken for one that does.
+    static constexpr std::int64_t BITS_PER_HASH = 16;
+
+    std::int64_t mask_;
+    std::vector<std::uint64_t> once_, again_;
+};
+
+/// The living owners of at least so many entries that share a hash with another, in their order,
+/// and all hashes.
+template <class Index> struct Candidates {
+    std::vector<std::int64_t> owners, hashes;
+
+    Candidates(const Owners<Index> &all, Span<const std::int64_t> removed,
+               Span<const std::int64_t> lengths, std::int64_t at_least, int threads)
+        : hashes(removed.size()) {
+        Repeated repeated(removed.size());
+        const auto counts = [&](std::int64_t owner) {
+            return removed[owner] == ALIVE && lengths[owner] >= at_least;
+        };
+        native::parallel_for(threads, removed.size(), [&](std::int64_t owner) {
+            if (owner % OWNERS_PER_POLL == 0)
+                poll();
+            if (counts(owner)) {
+                hashes[owner] = hash_of(all, owner);
+                repeated.add(hashes[owner]);
+            }
+        });
+        for (std::int64_t owner = 0; owner < removed.size(); ++owner)
+            if (counts(owner) && repeated.has(hashes[owner]))
+                owners.push_back(owner);
+    }
+};
+
+/// Where owners stand by their hashes.
+class Table {
+  public:
+    explicit Table(std::size_t owners) {
+        std::size_t places = 2;
+        while (places < 2 * owners)
+            places *= 2;
+        places_ = std::vector<std::int64_t>(places, -1);
+    }
+    std::int64_t &operator[](std::int64_t hash) { return places_[hash & (places_.size() - 1)]; }
+
+  private:
+    std::vector<std::int64_t> places_;
+};
+
+/// Merge rows.
+template <class Index> void merge_parallel_rows(const Workspace<Index> &w, int threads) {
     check(w);
-    std::fill(table.begin(), table.end(), -1);
     const Owners<Index> rows = rows_of(w);
-    for (std::int64_t i = 0; i < w.rows(); ++i) {
-        if (i % OWNERS_PER_POLL == 0)
-            poll();
-        if (!w.has_row(i) || w.row_length[i] < 2)
-            continue;
+    const Candidates<Index> candidates(rows, w.row_removed, w.row_length, 2, threads);
+    w.count[WORK] += w.by_row.indices.size();
+    Table table(candidates.owners.size());
+    for (const std::int64_t i : candidates.owners) {
         if (out_of_budget(w))
             return;
-        const std::int64_t place = hash_of(rows, i) & (table.size() - 1);
-        w.count[WORK] += w.by_row.length(i);
-        const std::int64_t first = table[place];
+        std::int64_t &first = table[candidates.hashes[i]];
         if (first < 0) {
-            table[place] = static_cast<std::int32_t>(i);
+            first = i;
         } else if (w.row_length[first] == w.row_length[i]) {
+            w.count[WORK] += w.by_row.length(i);
             const double ratio = ratio_of(rows, first, i);
             if (ratio != 0.0)
                 merge_rows(w, first, i, ratio);
@@ -184,41 +258,29 @@ void merge_parallel_rows(const Workspace<Index> &w, Span<std::int32_t> table) {
     }
 }
 
-/// Merge columns; ``table`` is scratch, of a power of two places.
-///
-/// So is ``places`` (n,). All hashes come first: the look into the table waits for memory, and
-/// without them in between the processor waits for several at once.
-template <class Index>
-void merge_parallel_columns(const Workspace<Index> &w, Span<std::int32_t> table,
-                            Span<std::int32_t> places) {
+/// Merge columns.
+template <class Index> void merge_parallel_columns(const Workspace<Index> &w, int threads) {
     check(w);
-    check_length("places", places.size(), w.columns());
-    std::fill(table.begin(), table.end(), -1);
     const Owners<Index> columns = columns_of(w);
-    for (std::int64_t k = 0; k < w.columns(); ++k) {
-        if (k % OWNERS_PER_POLL == 0)
-            poll();
-        if (w.has_column(k))
-            places[k] = static_cast<std::int32_t>(hash_of(columns, k) & (table.size() - 1));
-    }
-    for (std::int64_t k = 0; k < w.columns(); ++k) {
-        if (k % OWNERS_PER_POLL == 0)
-            poll();
-        if (!w.has_column(k) || w.column_length[k] < 1)
-            continue;
+    const Candidates<Index> candidates(columns, w.column_removed, w.column_length, 1, threads);
+    w.count[WORK] += w.by_column.indices.size();
+    Table table(candidates.owners.size());
+    for (const std::int64_t k : candidates.owners) {
         if (out_of_budget(w))
             return;
-        std::int32_t &place = table[places[k]];
-        w.count[WORK] += w.by_column.length(k);
-        const std::int64_t first = place;
+        if (!w.has_column(k))
+            continue;
+        std::int64_t &first = table[candidates.hashes[k]];
         if (first < 0 || !w.has_column(first)) {
-            place = static_cast<std::int32_t>(k);
+            first = k;
         } else if (w.column_length[first] == w.column_length[k]) {
+            w.count[WORK] += w.by_column.length(k);
             const double ratio = ratio_of(columns, first, k);
             if (ratio != 0.0) {
-                merge_columns(w, first, k, ratio);
-                if (!w.has_column(first))
-                    place = static_cast<std::int32_t>(k);
+                const std::int64_t before = first;
+                merge_columns(w, before, k, ratio);
+                if (!w.has_column(before))
+                    first = k;
             }
         }
     }
@@ -226,9 +288,9 @@ void merge_parallel_columns(const Workspace<Index> &w, Span<std::int32_t> table,
 
 template <class Index> void declare(nanobind::module_ &module) {
     native::expose(module, "merge_parallel_rows", &merge_parallel_rows<Index>, "workspace",
-                   "table");
+                   "threads");
     native::expose(module, "merge_parallel_columns", &merge_parallel_columns<Index>, "workspace",
-                   "table", "places");
+                   "threads");
 }
 
 } // namespace

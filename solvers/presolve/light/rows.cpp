@@ -114,20 +114,8 @@ template <class Index> void reduce_rows(const Workspace<Index> &w) {
     }
 }
 
-/// Fill ``row_size``.
-template <class Index> void measure_rows(const Workspace<Index> &w) {
-    check(w);
-    for (std::int64_t i = 0; i < w.rows(); ++i) {
-        double largest = 0.0;
-        for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry)
-            largest = std::max(largest, std::abs(w.by_row.data[entry]));
-        w.row_size[i] = largest;
-    }
-}
-
 template <class Index> void declare(nanobind::module_ &module) {
     native::expose(module, "reduce_rows", &reduce_rows<Index>, "workspace");
-    native::expose(module, "measure_rows", &measure_rows<Index>, "workspace");
 }
 
 } // namespace

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.core.problem import FloatArray, Problem
@@ -24,7 +23,6 @@ from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_basis import undo_basis
 from solvers.native.presolve_light_compress import gather
 from solvers.native.presolve_light_forward import forward_duals, forward_point
-from solvers.native.presolve_light_rows import measure_rows
 from solvers.native.presolve_light_undo import undo_duals, undo_point
 
 ALIVE = 2**62
@@ -95,7 +93,7 @@ def begin(problem: Problem, work_limit: int) -> Workspace:
     by_row, by_column = problem.entries, SparseRows.of(problem.matrix_csc)
     count = np.zeros(COUNTERS, dtype=np.int64)
     count[WORK_LIMIT] = work_limit
-    workspace = Workspace(
+    return Workspace(
         by_row=by_row,
         by_column=by_column,
         cost=problem.cost.copy(),
@@ -103,7 +101,7 @@ def begin(problem: Problem, work_limit: int) -> Workspace:
         upper=problem.upper.copy(),
         row_lower=problem.row_lower.copy(),
         row_upper=problem.row_upper.copy(),
-        row_size=np.zeros(m),
+        row_size=by_row.largest.copy(),
         row_length=by_row.lengths.astype(np.int64),
         column_length=by_column.lengths.astype(np.int64),
         row_removed=np.full(m, ALIVE, dtype=np.int64),
@@ -117,24 +115,22 @@ def begin(problem: Problem, work_limit: int) -> Workspace:
         count=count,
         total=np.array([problem.offset]),
     )
-    measure_rows(workspace)
-    return workspace
 
 
 # What is left of a model, as a problem of its own.
 
 
-def reduced_problem(problem: Problem, w: Workspace) -> Problem:
+def reduced_problem(problem: Problem, w: Workspace, threads: int = 1) -> Problem:
     """Return the living rows and columns as a problem."""
     rows, columns = (
         np.flatnonzero(w.row_removed == ALIVE),
         np.flatnonzero(w.column_removed == ALIVE),
     )
-    by_row, by_column = (w.by_row, w.row_length), (w.by_column, w.column_length)
-    shape = (rows.size, columns.size)
+    by_row = _living(w.by_row, w.row_length, rows, columns, w.column_removed, threads)
+    by_column = _living(w.by_column, w.column_length, columns, rows, w.row_removed, threads)
     return Problem.from_canonical(
         cost=w.cost[columns],
-        matrix=sp.csr_array(_living(*by_row, rows, columns, w.column_removed), shape=shape),
+        matrix=by_row,
         row_lower=w.row_lower[rows],
         row_upper=w.row_upper[rows],
         lower=w.lower[columns],
@@ -144,22 +140,22 @@ def reduced_problem(problem: Problem, w: Workspace) -> Problem:
         maximize=problem.maximize,
         name=problem.name,
         # whoever is next wants the matrix by columns, too, and here it is at hand in that order
-        matrix_csc=sp.csc_array(_living(*by_column, columns, rows, w.row_removed), shape=shape),
+        matrix_csc=by_column.csc,
     )
 
 
 def _living(
-    matrix: SparseRows, length: Any, owners: Any, others: Any, other_removed: Any
-) -> tuple[Any, Any, Any]:
-    """Return values, indices and starts of the living owners' living entries, in their order."""
+    matrix: SparseRows, length: Any, owners: Any, others: Any, other_removed: Any, threads: int
+) -> SparseRows:
+    """Return the living owners' living entries, in their order."""
     kind = matrix.indices.dtype
     place = np.empty(other_removed.size, dtype=kind)
     place[others] = np.arange(others.size, dtype=kind)
-    new_start = np.zeros(owners.size + 1, dtype=kind)
-    np.cumsum(length[owners], out=new_start[1:])
-    new_index, new_value = np.empty(new_start[-1], dtype=kind), np.empty(new_start[-1])
-    gather(matrix, owners, other_removed, place, new_index, new_value)
-    return new_value, new_index, new_start
+    starts = np.zeros(owners.size + 1, dtype=kind)
+    np.cumsum(length[owners], out=starts[1:])
+    indices, data = np.empty(starts[-1], dtype=kind), np.empty(starts[-1])
+    gather(matrix, owners, other_removed, place, starts, indices, data, threads)
+    return SparseRows(data, indices, starts, (owners.size, others.size))
 
 
 # Both ways between the original and the reduced problem, for whole outcomes and starts.

@@ -167,6 +167,18 @@ def test_on_a_gpu_iterations_first_have_to_cost_what_a_part_does(monkeypatch) ->
     assert begun[0] < begun[1]
 
 
+def test_on_a_gpu_everything_returns_where_another_part_would_not_pay(monkeypatch) -> None:
+    monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
+    problem, progress = mixed(0), Listener()
+    each = ON_GPU.shrinking.entries_of_launch + problem.num_nonzeros
+    dear = RASH_ON_GPU.changed(shrinking={"entries_of_part": float(each * 60)})
+    options = EngineOptions(tolerance=TOLERANCE)
+    state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=dear)
+    outcome = pdlp.run(state, options, progress)
+    assert_optimal(problem, outcome)
+    assert 1 <= progress.parts <= outcome.statistics["iterations"] / 60
+
+
 def infeasible() -> Problem:
     """Return rows that ask for more than the boxed columns can give together."""
     wide = covering(3)

@@ -1,0 +1,121 @@
+// The figures of a primal and a dual point of a linear program; lp_answer.py says which.
+//
+// Each row and column is looked at once, with its product. Sums are those of blocks of neighbours,
+// which the caller adds up: any number of threads gives the same bits.
+#include <algorithm>
+#include <cmath>
+
+#include "native/bindings.h"
+#include "native/threads.h"
+
+using namespace native;
+
+namespace {
+
+/// Rows or columns whose figures are summed one after the other.
+constexpr std::int64_t BLOCK = 256;
+
+/// Call work(i, sums) for every i, with the sums of i's block.
+template <int SUMS, class Work>
+void in_blocks(std::int64_t count, Grid<double> sums, int threads, const Work &work) {
+    const std::int64_t blocks = (count + BLOCK - 1) / BLOCK;
+    check_length("sums", sums.shape(0), SUMS);
+    check_length("a row of sums", sums.shape(1), blocks);
+    parallel_for(threads, blocks, [&](std::int64_t block) {
+        double own[SUMS] = {};
+        const std::int64_t end = std::min(count, (block + 1) * BLOCK);
+        for (std::int64_t i = block * BLOCK; i < end; ++i)
+            work(i, own);
+        for (int which = 0; which < SUMS; ++which)
+            sums(which, block) = own[which];
+    });
+}
+
+template <class Index>
+double product_of(const SparseRows<Index> &rows, std::int64_t i, Span<const double> vector) {
+    double sum = 0.0;
+    const std::int64_t end = rows.indptr[i + 1];
+    for (std::int64_t entry = rows.indptr[i]; entry < end; ++entry)
+        sum += rows.data[entry] * vector[rows.indices[entry]];
+    return sum;
+}
+
+/// A value within bounds; what is not a number stays so.
+double between(double low, double value, double high) {
+    return value < low ? low : (value > high ? high : value);
+}
+
+/// Put the point into its bounds.
+void clip(Span<double> x, Span<const double> lower, Span<const double> upper, int threads) {
+    check_length("lower", lower.size(), x.size());
+    check_length("upper", upper.size(), x.size());
+    parallel_for(threads, x.size(),
+                 [&](std::int64_t j) { x[j] = between(lower[j], x[j], upper[j]); });
+}
+
+/// Fill the activities of rows and take from y what leans on an infinite side.
+///
+/// ``sums`` get the squares of the violations, and what y earns of the sides.
+template <class Index>
+void judge_rows(const SparseRows<Index> &rows, Span<const double> lower, Span<const double> upper,
+                Span<const double> x, Span<double> y, Span<double> activity, Grid<double> sums,
+                int threads) {
+    const std::int64_t m = y.size();
+    check_rows("rows", rows, m);
+    for (const auto &one : {lower, upper, Span<const double>(activity)})
+        check_length("lower, upper or activity", one.size(), m);
+    in_blocks<2>(m, sums, threads, [&](std::int64_t i, double *own) {
+        const double found = product_of(rows, i, x);
+        activity[i] = found;
+        const double violation = found - between(lower[i], found, upper[i]);
+        own[0] += violation * violation;
+        if (!std::isfinite(lower[i]) && y[i] > 0.0)
+            y[i] = 0.0;
+        if (!std::isfinite(upper[i]) && y[i] < 0.0)
+            y[i] = 0.0;
+        if (y[i] != 0.0)
+            own[1] += y[i] * (y[i] > 0.0 ? lower[i] : upper[i]);
+    });
+}
+
+/// Fill the reduced costs of columns.
+///
+/// ``sums`` get the squares of those that no bound supports, what the others earn of their bounds,
+/// how many no bound supports, and the objective.
+template <class Index>
+void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
+                   Span<const double> lower, Span<const double> upper, Span<const double> x,
+                   Span<const double> y, Span<double> reduced, Grid<double> sums, int threads) {
+    const std::int64_t n = x.size();
+    check_rows("columns", columns, n);
+    for (const auto &one : {cost, lower, upper, Span<const double>(reduced)})
+        check_length("cost, lower, upper or reduced", one.size(), n);
+    in_blocks<4>(n, sums, threads, [&](std::int64_t j, double *own) {
+        const double price = cost[j] - product_of(columns, j, y);
+        reduced[j] = price;
+        const double side = price > 0.0 ? lower[j] : upper[j];
+        if (std::isfinite(side)) {
+            own[1] += price * side;
+        } else {
+            own[0] += price * price;
+            own[2] += price != 0.0 ? 1.0 : 0.0;
+        }
+        own[3] += cost[j] * x[j];
+    });
+}
+
+template <class Index> void declare(nanobind::module_ &module) {
+    expose(module, "judge_rows", &judge_rows<Index>, "rows", "lower", "upper", "x", "y", "activity",
+           "sums", "threads");
+    expose(module, "judge_columns", &judge_columns<Index>, "columns", "cost", "lower", "upper", "x",
+           "y", "reduced", "sums", "threads");
+}
+
+} // namespace
+
+NATIVE_MODULE(core_lp_answer) {
+    constants(module, "solvers.core.lp_answer", {{"BLOCK", BLOCK}});
+    expose(module, "clip", &clip, "x", "lower", "upper", "threads");
+    declare<std::int32_t>(module);
+    declare<std::int64_t>(module);
+}

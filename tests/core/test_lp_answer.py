@@ -1,0 +1,65 @@
+"""The figures of a point by compiled loops are those of NumPy, for any number of threads."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+
+import numpy as np
+import pytest
+
+from solvers.core import lp_answer
+from solvers.core.lp_answer import Answer, Norms, allowed_duals, errors, judge
+from solvers.core.problem import Problem
+from tests.pdlp.lps import random_lp
+
+SIZES = [(1, 1), (40, 60), (300, 700), (0, 3), (5, 0)]
+
+
+def point(problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a point that leaves its bounds and duals that lean on sides that are not there."""
+    rng = np.random.default_rng(seed)
+    return 3.0 * rng.normal(size=problem.num_columns), rng.normal(size=problem.num_rows)
+
+
+@pytest.mark.parametrize(("rows", "columns"), SIZES)
+@pytest.mark.parametrize("seed", range(3))
+def test_figures_are_those_of_the_formulas(rows: int, columns: int, seed: int) -> None:
+    problem = random_lp(seed, rows, columns)
+    x, y = point(problem, seed)
+    found = judge(problem, x, y)
+    np.testing.assert_array_equal(found.x, np.clip(x, problem.lower, problem.upper))
+    allowed = allowed_duals(y, problem.row_lower, problem.row_upper)
+    np.testing.assert_array_equal(found.row_dual, allowed)
+    np.testing.assert_array_equal(found.row_activity, problem.matrix @ found.x)
+    np.testing.assert_array_equal(found.reduced_cost, problem.cost - problem.matrix.T @ allowed)
+    expected = errors(problem, x, y, Norms.of(problem))
+    np.testing.assert_allclose(astuple(found.statistics), astuple(expected), rtol=1e-12)
+    side = np.where(found.reduced_cost > 0, problem.lower, problem.upper)
+    unsupported = ~np.isfinite(side) & (found.reduced_cost != 0)
+    bound = -np.inf if unsupported.any() else found.statistics.dual_objective
+    assert found.proven_bound == bound
+
+
+def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_lp(5, 900, 1100, density=0.02)
+    x, y = point(problem, 5)
+    alone = judge(problem, x, y)
+    monkeypatch.setattr(lp_answer, "threads_for", lambda work, threads: threads)
+    assert bits(judge(problem, x, y, threads=3)) == bits(alone)
+
+
+def bits(answer: Answer) -> list[bytes]:
+    """Return all figures of an answer as they stand in memory."""
+    figures = np.array(astuple(answer.statistics))
+    arrays = (answer.x, answer.row_dual, answer.row_activity, answer.reduced_cost, figures)
+    return [array.tobytes() for array in arrays]
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_what_is_not_finite_is_not_taken_for_small(bad: float) -> None:
+    problem = random_lp(2, 20, 30)
+    x, y = point(problem, 2)
+    free = np.isinf(problem.lower) & np.isinf(problem.upper)
+    x[np.flatnonzero(free)[0]] = bad
+    with np.errstate(invalid="ignore"):
+        assert not np.isfinite(judge(problem, x, y).statistics.worst)
