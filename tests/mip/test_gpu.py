@@ -62,6 +62,22 @@ def test_everything_on_the_device_runs_to_the_end_of_its_time():
     assert all(np.isfinite(point.x).all() for point in points)
 
 
+def test_what_several_devices_do_runs_twice_on_one():
+    model = schedule(3, jobs=40, periods=60)
+    context, lines = on_gpu(model)
+    context.further = [context.device]
+    _begin_on_devices(context, Budget(seconds=SECONDS))
+    threads = context.solve._threads
+    assert len(threads) == 6
+    for thread in threads:
+        thread.join()
+    assert not [line for line in lines if "failed" in line]
+    assert sum(line.startswith("Local search made") for line in lines) == 4, lines
+    best = context.acceptance.incumbents.pool.best
+    assert best is not None
+    assert is_feasible(model, best.x)
+
+
 def test_a_solve_with_one_thread_uses_the_device():
     model = schedule(2, jobs=40, periods=60)
     outcome = gpu_bridge.solve(
