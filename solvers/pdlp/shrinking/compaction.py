@@ -141,7 +141,8 @@ class Compaction:
             return True
         if self._has_paid(record.iterations):
             self._enter(kept, record, before, now)
-        else:  # what has to return does so with everything, which is there already
+        else:  # everything is there already
+            self._progress.log("Something that was left out comes back, and with it everything.")
             self.leave(record)
         return self.here is not here
 

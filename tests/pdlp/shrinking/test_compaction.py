@@ -167,16 +167,21 @@ def test_on_a_gpu_iterations_first_have_to_cost_what_a_part_does(monkeypatch) ->
     assert begun[0] < begun[1]
 
 
-def test_on_a_gpu_everything_returns_where_another_part_would_not_pay(monkeypatch) -> None:
+@pytest.mark.parametrize("seed", [1, 2, 5])
+def test_on_a_gpu_everything_returns_where_another_part_would_not_pay(
+    seed: int, monkeypatch
+) -> None:
     monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
-    problem, progress = mixed(0), Listener()
+    problem, progress = mixed(seed), Listener()
     each = ON_GPU.shrinking.entries_of_launch + problem.num_nonzeros
-    dear = RASH_ON_GPU.changed(shrinking={"entries_of_part": float(each * 60)})
+    dear = {**FREE, "entries_of_part": float(each * 40), "progress": 0.0}
     options = EngineOptions(tolerance=TOLERANCE)
-    state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=dear)
+    settings = GROWING.changed(shrinking=dear)
+    state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=settings)
     outcome = pdlp.run(state, options, progress)
     assert_optimal(problem, outcome)
-    assert 1 <= progress.parts <= outcome.statistics["iterations"] / 60
+    assert any("and with it everything" in line for line in progress.lines)
+    assert progress.parts <= outcome.statistics["iterations"] / 40
 
 
 def infeasible() -> Problem:
