@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp import GPUHEUR as GPUHEUR
     from gpu_bridge.adapters.pyomo import GpuHeur as GpuHeur
     from gpu_bridge.adapters.pyomo.lexicographic import solve_lexicographic as solve_lexicographic
-    from gpu_bridge.adapters.pyomo.table import solve_table as solve_table
+    from gpu_bridge.adapters.solve_table import solve_table as solve_table
     from gpu_bridge.api import devices as devices
     from gpu_bridge.api import read as read
     from gpu_bridge.api import solve as solve
@@ -59,7 +59,7 @@ _HOME = {
     "solve": "gpu_bridge.api",
     "solve_many": "gpu_bridge.api",
     "solve_lexicographic": "gpu_bridge.adapters.pyomo.lexicographic",
-    "solve_table": "gpu_bridge.adapters.pyomo.table",
+    "solve_table": "gpu_bridge.adapters.solve_table",
     "Batch": "gpu_bridge.batch.batch",
     "Conflict": "gpu_bridge.report.explain",
     "Relaxation": "gpu_bridge.report.relax",

@@ -16,6 +16,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.clients.environments import install_ours
 from benchmarks.clients.projects import PROJECTS, Project
 from benchmarks.clients.runs import Run, run, same_objectives, tests_of
 
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def compare(project: Project, cache: Path, limit: float, everything: bool) -> dict[str, Run]:
     """Run a project with our solver, and what failed, or everything, with the others."""
+    install_ours(project, cache)
     tests = tests_of(project, cache)
     runs = {"ours": run(project, "ours", cache, tests, limit)}
     again = tests if everything else runs["ours"].named("failed")

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 from benchmarks.clients.projects import Project
 
-OF_GPU_BRIDGE = ("highspy>=1.15", "numpy>=1.26", "rich>=13", "scipy>=1.11")
-"""What gpu-bridge needs besides Pyomo and PuLP; itself it comes from this tree."""
+ROOT = Path(__file__).resolve().parents[2]
 
-WITH_TESTS = ("pytest", "pytest-timeout", "pyomo")
+OF_GPU_BRIDGE = ("highspy>=1.15", "numpy>=1.26", "rich>=13", "scipy>=1.11")
+"""What gpu-bridge needs besides Pyomo and PuLP."""
+
+WITH_TESTS = ("pytest", "pytest-timeout", "pyomo", "pulp<4")
+
+PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
 def python_of(project: Project, cache: Path) -> Path:
@@ -23,23 +29,57 @@ def python_of(project: Project, cache: Path) -> Path:
     if done.exists():
         return python
     shutil.rmtree(folder, ignore_errors=True)
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    wanted = (*project.requirements, *OF_GPU_BRIDGE, *WITH_TESTS)
-    pinned = {item.partition("<")[0] for item in project.requirements}
-    packages = [item for item in wanted if item in project.requirements or item not in pinned]
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*install, *packages], check=True)
+    subprocess.run([_interpreter(project), "-m", "venv", folder], check=True)
+    named = {re.split("[<>=!~ ]", item)[0].lower() for item in project.requirements}
+    others = (*OF_GPU_BRIDGE, *WITH_TESTS)
+    more = [item for item in others if re.split("[<>=]", item)[0] not in named]
+    subprocess.run([python, *PIP, "install", *project.requirements, *more], check=True)
     done.touch()
     return python
+
+
+def install_ours(project: Project, cache: Path) -> None:
+    """Put gpu-bridge as it is in this tree into a project's environment."""
+    wheel = _wheel(_interpreter(project), cache)
+    install = ("install", "--force-reinstall", "--no-deps", wheel)
+    subprocess.run([python_of(project, cache), *PIP, *install], check=True)
+
+
+def _interpreter(project: Project) -> str:
+    """Return a Python that a project runs on.
+
+    Raises
+    ------
+    RuntimeError
+        There is none on the path.
+    """
+    if sys.version_info[:2] >= tuple(map(int, project.python.split("."))):
+        return sys.executable
+    found = shutil.which(f"python{project.python}")
+    if found is None:
+        raise RuntimeError(
+            f"{project.name} needs Python {project.python}, which is not on the path."
+        )
+    return found
+
+
+@cache
+def _wheel(interpreter: str, folder: Path) -> Path:
+    """Build the wheel of this tree for a Python; what was compiled before is kept."""
+    wheels = folder / "wheels" / Path(interpreter).resolve().name
+    shutil.rmtree(wheels, ignore_errors=True)
+    build = f"--config-settings=build-dir={folder}/build/{{wheel_tag}}"
+    command = [interpreter, *PIP, "wheel", "--no-deps", build, "--wheel-dir", wheels, ROOT]
+    subprocess.run(command, check=True)
+    (wheel,) = wheels.glob("*.whl")
+    return wheel
 
 
 def sources_of(project: Project, cache: Path) -> Path:
     """Return the folder with a project's tests, fetched at the first use."""
     folder = cache / "sources" / project.name
     if not folder.exists():
-        address = f"https://github.com/{project.repository}"
-        clone = ["git", "clone", "--quiet", "--depth", "1", "--branch", project.tag]
-        subprocess.run([*clone, address, folder], check=True)
+        _fetch(f"https://github.com/{project.repository}", project.revision, folder)
     if not project.apart:
         return folder
     apart = cache / "sources" / f"{project.name}-tests"
@@ -48,3 +88,14 @@ def sources_of(project: Project, cache: Path) -> Path:
         if not (apart / origin.name).exists():
             shutil.copytree(origin, apart / origin.name)
     return apart
+
+
+def _fetch(address: str, revision: str, folder: Path) -> None:
+    """Bring one revision of a repository into a folder, which is there when it is whole."""
+    part = folder.with_name(f"{folder.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    subprocess.run(["git", "init", "--quiet", part], check=True)
+    of_part = ["git", "-C", part]
+    subprocess.run([*of_part, "fetch", "--quiet", "--depth", "1", address, revision], check=True)
+    subprocess.run([*of_part, "checkout", "--quiet", "FETCH_HEAD"], check=True)
+    part.rename(folder)

@@ -18,23 +18,26 @@ class Project:
         Of its environment and of its folder of sources.
     requirements : tuple of str
         For pip: the package at its version, and what its tests need besides.
-    repository, tag : str
-        Where the sources with the tests are: ``owner/name`` on GitHub.
+    repository, revision : str
+        Where the sources with the tests are: ``owner/name`` on GitHub, and a tag or commit.
     tests : tuple of str
         Paths for pytest in the sources; or programs, if they end in a pattern with ``*``.
     apart : bool
         The tests are copied out of the sources, whose package would hide the one installed.
     cut : str
         What of the suite is left out.
+    python : str
+        The oldest Python that it runs on.
     """
 
     name: str
     requirements: tuple[str, ...]
     repository: str
-    tag: str
+    revision: str
     tests: tuple[str, ...]
     apart: bool = False
     cut: str = ""
+    python: str = "3.10"
 
     @property
     def has_programs(self) -> bool:

@@ -14,7 +14,6 @@ from benchmarks.clients.environments import python_of, sources_of
 from benchmarks.clients.projects import Project
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 WHOLE = "whole"
 """What a program's objectives stand under in its report."""
 
@@ -89,11 +88,10 @@ def same_objectives(one: list[float | None], other: list[float | None]) -> bool:
 
 
 def _environment(solver: str, python: Path, report: Path) -> dict[str, str]:
-    paths = [str(HERE), *([str(ROOT)] if solver == "ours" else [])]
     cbc = [str(path.parent) for path in python.parents[1].rglob("solverdir/cbc/linux/i64/cbc")]
     return {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
+        "PYTHONPATH": str(HERE),
         "PATH": os.pathsep.join([*cbc[:1], os.environ.get("PATH", "")]),
         "CLIENT_SOLVER": solver,
         "CLIENT_REPORT": str(report),

@@ -6,7 +6,7 @@ import linopy
 import numpy as np
 import pandas as pd
 
-import gpu_bridge  # noqa: F401 - makes "gpuheur" known to linopy
+import gpu_bridge  # makes "gpuheur" known to linopy
 
 HOURS = pd.RangeIndex(24, name="hour")
 DEMAND = pd.Series(620 + 180 * np.sin((np.arange(24) - 9) * np.pi / 12), HOURS)  # MW
@@ -41,6 +41,13 @@ def main() -> None:
     print(f"The day costs {model.objective.value:,.0f} euros.")
     print(f"Electricity is worth {prices.min():.2f} to {prices.max():.2f} euros/MWh.")
     assert prices.max() <= 92 + 1e-6
+
+    growth = pd.Series([1.0, 1.1, 1.2], pd.Index([2026, 2030, 2034], name="year"))
+    demand = growth.to_xarray() * DEMAND.to_xarray()
+    years = gpu_bridge.solve_table(model, {"balance.rhs": demand})
+    for year, euros in zip(growth.index, years.objective, strict=True):
+        print(f"  {year}: {euros:,.0f} euros a day")
+    assert np.all(np.diff(years.objective) > 0)
 
     model.constraints["balance"].update(rhs=DEMAND + 600)  # nobody could supply that
     status, condition = model.solve("gpuheur")  # linopy logs the conflict

@@ -64,6 +64,7 @@ def check_lp(source: Source) -> LpFacts:
     """
     text = _COMMENT.sub(lambda comment: b" " * len(comment.group()), source.text)
     goal, rows = _OBJECTIVE.search(text), _CONSTRAINTS.search(text)
+    rows = rows or _no_constraints(text, goal)
     if rows is None or (goal is not None and goal.start() > rows.start()):
         raise FileFormatError(
             f"'{source}' is not an LP file or was cut short: it has no 'Subject To' line."
@@ -95,6 +96,16 @@ def check_lp(source: Source) -> LpFacts:
     if found.text is None:
         return LpFacts(source.text, False, found.lower)
     return LpFacts(text[:start] + found.text + text[end:], True, found.lower)
+
+
+def _no_constraints(text: bytes, goal: re.Match[bytes] | None) -> re.Match[bytes] | None:
+    """Return the empty place before the first section where a file has an objective and no rows."""
+    section = None if goal is None else _NEXT_SECTION.search(text, goal.end())
+    if goal is None or section is None:
+        return None
+    objective = _OBJECTIVE_TEXT.match(text, goal.end(), section.start())
+    whole = objective is not None and not text[objective.end() : section.start()].strip()
+    return re.compile(rb"").match(text, section.start()) if whole else None
 
 
 def _check_objective(source: Source, text: bytes, start: int, end: int) -> None:

@@ -64,6 +64,13 @@ def test_text_that_would_be_misread_is_shown(
         read_problem(write(tmp_path, LP.replace(old, new), "model.lp"))
 
 
+def test_a_model_may_have_no_constraints(tmp_path: Path) -> None:
+    text = "min\n\nobj:\n\n-1.0 x0\n\n\nbounds\n\n+2.0 <=  x0 <= 5\nend\n"
+    problem = read_problem(write(tmp_path, text, "model.lp"))
+    assert (problem.num_rows, problem.cost.tolist()) == (0, [-1.0])
+    assert (problem.lower.tolist(), problem.upper.tolist()) == ([2.0], [5.0])
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

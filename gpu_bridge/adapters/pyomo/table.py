@@ -12,10 +12,9 @@ from pyomo.core.staleflag import StaleFlagManager
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.interface import ConstraintData, VarData
 from gpu_bridge.adapters.pyomo.table_batch import ParameterTable, read_batch, read_table
-from gpu_bridge.api import solve_many
+from gpu_bridge.adapters.table import TableResults, solve_rows
 from gpu_bridge.batch.outcomes import Outcomes, Singles
-from gpu_bridge.interrupt import solving
-from gpu_bridge.options import make_options
+from gpu_bridge.options import Options, make_options
 from gpu_bridge.outcome import Outcome
 from solvers.core.errors import CrossedBoundsError, ProblemError
 from solvers.core.outcome import SolutionStatus, StopReason
@@ -25,14 +24,8 @@ CONVERSION_SHARE = 0.5
 """Part of the time limit that converting row by row may take: solving takes some, too."""
 
 
-class TableResults:
-    """The answers for the rows of a table, (K,) of everything, in the model's own sense.
-
-    Attributes
-    ----------
-    outcomes : Outcomes
-        All that is known of each solve.
-    """
+class PyomoTableResults(TableResults):
+    """The answers for the rows of a table, by Pyomo's components or their names."""
 
     def __init__(
         self,
@@ -41,24 +34,11 @@ class TableResults:
         outcomes: Outcomes,
         converted: Sequence[ConvertedModel | None],
     ) -> None:
-        self.outcomes = outcomes
+        super().__init__(outcomes)
         self._model = model
         self._table = table
         self._converted = converted  # one for all rows, or one for each
         self._places: dict[tuple[int, str], dict[int, int]] = {}
-
-    def __len__(self) -> int:
-        return len(self.outcomes)
-
-    @property
-    def objective(self) -> FloatArray:
-        """Objective values, NaN where there is no point."""
-        return self.outcomes.objectives
-
-    @property
-    def status(self) -> list[SolutionStatus]:
-        """Status of each row's answer."""
-        return self.outcomes.statuses
 
     def value(self, variable: Any) -> FloatArray:
         """Return the values of a variable, given itself or by name.
@@ -108,10 +88,10 @@ class TableResults:
         ProblemError
             There is no feasible point for that row.
         """
-        outcome = self.outcomes[k]
+        outcome = self._with_point(k)
         converted = self._converted[k if len(self._converted) > 1 else 0]
-        if not outcome.solution_status.has_point or outcome.x is None or converted is None:
-            raise ProblemError(f"Row {k} of the table has no point: {outcome.answer}.")
+        assert outcome.x is not None
+        assert converted is not None
         self._table.set_row(k)
         StaleFlagManager.mark_all_as_stale()
         for variable, number in zip(converted.columns, outcome.x.tolist(), strict=False):
@@ -154,75 +134,41 @@ class TableResults:
         return self._places[key].get(id(component))
 
 
-@solving()
-def solve_table(
+def solve_pyomo_table(
     model: Any, table: Any, *, streams: Sequence[TextIO] = (), **options: Any
-) -> TableResults:
-    """Solve a Pyomo model once for each row of a table of mutable parameters.
-
-    Parameters
-    ----------
-    model : BlockData
-        Its parameters have their old values again afterwards; its variables are not touched
-        (see :meth:`TableResults.load`).
-    table : mapping, list of mappings, or pandas.DataFrame
-        Columns by parameter: its name, such as ``'demand[1]'``, and a number for each row; or
-        the name of an indexed parameter, and a mapping from its indices to columns. A list
-        holds a mapping from parameters to numbers for each row. In a ComponentMap the
-        parameters themselves may stand for their names.
-    streams : sequence of text streams
-        Where log lines go.
-    **options
-        Those of :func:`gpu_bridge.solve_many`, which solves the rows: ``method='pdlp'``, or a
-        GPU and enough rows, solve them together. ``time_limit`` is that of the whole call: no
-        more than half of it goes to converting rows, and those left over are not reached.
-
-    Raises
-    ------
-    ProblemError
-        The table does not fit the model, or data is not usable.
-    IncompatiblePyomoModelError
-        A part of the model is not linear; the message names it.
-    """
+) -> PyomoTableResults:
+    """Solve a Pyomo model for each row of a table; see :func:`gpu_bridge.solve_table`."""
     began = time.monotonic()
-    limit = make_options(options).time_limit
+    checked = make_options(options)
     rows = read_table(model, table)
     with rows.restored():
         rows.check_domains()
         if len(rows) == 0:
-            return TableResults(model, rows, solve_many([], **options), [])
+            return PyomoTableResults(model, rows, solve_rows([], checked, streams, began), [])
         rows.set_row(0)
         base = _convert(model)
         if isinstance(base, ConvertedModel):
             batch = read_batch(model, rows, base)
             if batch is not None:
-                if limit is not None:
-                    options["time_limit"] = max(0.0, limit - (time.monotonic() - began))
-                outcomes = solve_many(batch, streams=streams, **options)
-                return TableResults(model, rows, outcomes, [base])
-        return _solve_each(model, rows, streams, options, limit, began)
+                outcomes = solve_rows(batch, checked, streams, began)
+                return PyomoTableResults(model, rows, outcomes, [base])
+        return _solve_each(model, rows, streams, checked, began)
 
 
 def _solve_each(
-    model: Any,
-    rows: ParameterTable,
-    streams: Sequence[TextIO],
-    options: dict[str, Any],
-    limit: float | None,
-    began: float,
-) -> TableResults:
+    model: Any, rows: ParameterTable, streams: Sequence[TextIO], options: Options, began: float
+) -> PyomoTableResults:
     """Convert the model for every row of the table that there is time for."""
     from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
 
+    limit = options.time_limit
     until = np.inf if limit is None else began + CONVERSION_SHARE * limit
     found: list[ConvertedModel | CrossedBoundsError | None] = []
     for k in range(len(rows)):
         rows.set_row(k)
         found.append(_convert(model, k) if time.monotonic() < until else None)
     problems = [item.problem for item in found if isinstance(item, ConvertedModel)]
-    if limit is not None:
-        options["time_limit"] = max(0.0, limit - (time.monotonic() - began))
-    solved = iter(solve_many(problems, streams=streams, **options))
+    solved = iter(solve_rows(problems, options, streams, began))
     outcomes: list[Outcome] = []
     for item in found:
         if isinstance(item, ConvertedModel):
@@ -232,7 +178,7 @@ def _solve_each(
         else:
             outcomes.append(crossed_bounds_outcome(item))
     converted = [item if isinstance(item, ConvertedModel) else None for item in found]
-    return TableResults(model, rows, Outcomes([Singles(outcomes)]), converted)
+    return PyomoTableResults(model, rows, Outcomes([Singles(outcomes)]), converted)
 
 
 def _convert(model: Any, row: int | None = None) -> ConvertedModel | CrossedBoundsError:

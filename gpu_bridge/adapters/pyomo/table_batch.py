@@ -8,7 +8,7 @@ and the caller converts the model for each row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ from gpu_bridge.adapters.pyomo.collect import RowCollector, is_template
 from gpu_bridge.adapters.pyomo.components import active_constraints, active_sos
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.interface import BlockData, ParamData, VarData
+from gpu_bridge.adapters.table import columns_of, length_of, numbers_of
 from gpu_bridge.batch.batch import Batch
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray, Problem
@@ -95,12 +96,12 @@ def read_table(model: Any, table: Any) -> ParameterTable:
     """
     if not isinstance(model, BlockData):
         raise ProblemError(
-            f"solve_table() takes a Pyomo model and a table; a {type(model).__name__} was given "
-            "for the model."
+            f"solve_table() takes a model of Pyomo, PuLP or linopy and a table; a "
+            f"{type(model).__name__} was given for the model."
         )
     parameters: list[Any] = []
     values: list[FloatArray] = []
-    for key, column in _columns(table):
+    for key, column in columns_of(table):
         if isinstance(column, Mapping):
             component = _find(model, key)
             for index, inner in column.items():
@@ -109,45 +110,10 @@ def read_table(model: Any, table: Any) -> ParameterTable:
         else:
             parameters.append(_single(_find(model, key), key))
             values.append(_numbers(column, key))
-    if not parameters:
-        raise ProblemError("The table has no columns; give it a parameter of the model.")
-    lengths = {len(column) for column in values}
-    if len(lengths) > 1:
-        raise ProblemError(f"The columns of the table differ in length: {sorted(lengths)}.")
+    length_of(values)
     if len({id(parameter) for parameter in parameters}) < len(parameters):
         raise ProblemError("A parameter stands in the table twice; leave one of its columns out.")
     return ParameterTable(parameters, np.column_stack(values))
-
-
-def _columns(table: Any) -> list[tuple[Any, Any]]:
-    """Return pairs of parameter and column: parameters are not hashable, so no dictionary."""
-    if isinstance(table, Mapping):
-        return list(table.items())
-    if hasattr(table, "columns") and hasattr(table, "__getitem__"):
-        return [(name, np.asarray(table[name])) for name in table.columns]
-    if not isinstance(table, Sequence) or not all(isinstance(row, Mapping) for row in table):
-        raise ProblemError(
-            "The table must be a mapping from parameters to columns of values, a list of "
-            f"mappings from parameters to values, or a pandas DataFrame, not a "
-            f"{type(table).__name__}."
-        )
-    names = list(table[0]) if table else []
-    rows = [_by_key(row) for row in table]
-    for k, row in enumerate(rows):
-        if row.keys() != rows[0].keys():
-            raise ProblemError(
-                f"Row {k} of the table names other parameters than the first; each row must "
-                "name all of them."
-            )
-    return [(name, [row[_key(name)] for row in rows]) for name in names]
-
-
-def _by_key(row: Mapping[Any, Any]) -> dict[Any, Any]:
-    return {_key(name): value for name, value in row.items()}
-
-
-def _key(name: Any) -> Any:
-    return name if isinstance(name, str) else id(name)
 
 
 def _find(model: Any, key: Any) -> Any:
@@ -190,18 +156,9 @@ def _single(parameter: Any, key: Any) -> Any:
 
 
 def _numbers(column: Any, key: Any) -> FloatArray:
-    try:
-        numbers = np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ProblemError(f"The column of '{key}' does not hold numbers: {error}") from error
+    numbers = numbers_of(column, key)
     if numbers.ndim != 1:
         raise ProblemError(f"The column of '{key}' must hold one number for each row.")
-    missing = np.flatnonzero(np.isnan(numbers))
-    if missing.size:
-        raise ProblemError(
-            f"Row {missing[0]} of the table has no number for '{key}' (NaN or None); give it one, "
-            "or leave the row out."
-        )
     return numbers
 
 

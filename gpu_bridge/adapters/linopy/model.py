@@ -1,0 +1,134 @@
+"""A linopy model as arrays, which linopy changes in place where a solver is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_bridge.adapters.arrays import fits
+from gpu_bridge.outcome import Outcome
+from solvers.core.outcome import Basis
+from solvers.core.problem import BoolArray, FloatArray
+
+IndexArray = npt.NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class SolverModel:
+    """What stands in ``model.solver_model``: the numbers that are solved, and the answer.
+
+    Parameters
+    ----------
+    cost, lower, upper : (n,) arrays
+    integrality : (n,) array of bool
+    matrix : (m, n) sparse array by rows
+        None where there are no rows.
+    row_lower, row_upper : (m,) arrays
+    maximize : bool
+    column_names, row_names : sequences of str
+        Each is made when somebody reads it.
+    outcome : Outcome, optional
+        The verified answer of the last solve.
+    """
+
+    cost: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    integrality: BoolArray
+    matrix: Any
+    row_lower: FloatArray
+    row_upper: FloatArray
+    maximize: bool
+    column_names: Sequence[str]
+    row_names: Sequence[str]
+    outcome: Outcome | None = None
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arguments of ``Problem.from_arrays``."""
+        return {name: value for name, value in vars(self).items() if name != "outcome"}
+
+    @property
+    def last_basis(self) -> Basis | None:
+        """The basis of the last answer; None without one, or where a variable is integer."""
+        basis = None if self.outcome is None else self.outcome.basis
+        usable = fits(basis, self.row_lower.size, self.cost.size) and not self.integrality.any()
+        return basis if usable else None
+
+    def set_coefficients(self, rows: IndexArray, columns: IndexArray, values: FloatArray) -> None:
+        """Change coefficients (k,) that the matrix has.
+
+        Raises
+        ------
+        KeyError
+            It lacks one of them.
+        """
+        A = self.matrix
+        A.sum_duplicates()
+        height, width = A.shape
+        keys = np.repeat(np.arange(height, dtype=np.int64), np.diff(A.indptr)) * width + A.indices
+        wanted = np.asarray(rows, dtype=np.int64) * width + columns
+        places = np.searchsorted(keys, wanted)
+        known = places < keys.size
+        known[known] = keys[places[known]] == wanted[known]
+        if not known.all():
+            k = int(np.flatnonzero(~known)[0])
+            raise KeyError(
+                f"'{self.column_names[int(columns[k])]}' has no coefficient in "
+                f"'{self.row_names[int(rows[k])]}'"
+            )
+        A.data[places] = values
+
+
+class LabelNames(Sequence[str]):
+    """Names such as ``Generator-p[2015-01-01, gas]``, found by linopy's labels (n,).
+
+    Parameters
+    ----------
+    labels : (n,) array of int
+    position : callable
+        Returns the name and the coordinates that belong to a label.
+    """
+
+    def __init__(self, labels: IndexArray, position: Callable[[int], Any]) -> None:
+        self._labels = labels
+        self._position = position
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        name, place = self._position(int(self._labels[index]))
+        return f"{name}[{', '.join(map(str, place.values()))}]" if place else str(name)
+
+
+def read_model(model: Any) -> SolverModel:
+    """Return a linopy model's numbers."""
+    M = model.matrices
+    if not len(model.constraints):  # older matrices cannot be asked then
+        sense, sides, labels = np.zeros(0, dtype="U1"), np.zeros(0), np.zeros(0, dtype=np.int64)
+    else:
+        sense, sides, labels = M.sense, M.b, M.clabels
+    return SolverModel(
+        cost=M.c,
+        lower=M.lb,
+        upper=M.ub,
+        integrality=np.isin(M.vtypes, ("B", "I")),
+        matrix=M.A,
+        row_lower=np.where(sense != "<", sides, -np.inf),
+        row_upper=np.where(sense != ">", sides, np.inf),
+        maximize=model.objective.sense == "max",
+        column_names=LabelNames(M.vlabels, model.variables.get_label_position),
+        row_names=LabelNames(labels, model.constraints.get_label_position),
+    )

@@ -1,0 +1,177 @@
+"""The solver class of linopy 0.8 and newer.
+
+Matrices go to the engines without a file, unless ``io_api`` asks for one. linopy calls
+``_build_direct`` or ``_build_file`` once, then ``_run_direct`` or ``_run_file``; where a solver is
+kept (``track_updates=True``, from linopy 0.9 on) it changes the numbers between runs by
+``_apply_...``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from time import perf_counter
+from typing import Any, ClassVar
+
+import numpy as np
+from linopy import solvers as linopy_solvers
+from linopy.constants import Result, Solution, SolverReport
+from linopy.solvers import Solver, SolverFeature
+
+from gpu_bridge.adapters.arrays import iterations, may_be_loaded, solve_made
+from gpu_bridge.adapters.linopy.answer import (
+    duals_of,
+    linopy_status,
+    read_options,
+    read_start,
+    write_files,
+)
+from gpu_bridge.adapters.linopy.model import SolverModel, read_model
+from gpu_bridge.files import read_problem
+from gpu_bridge.interrupt import solving
+from gpu_bridge.options import Options
+from gpu_bridge.outcome import Outcome
+from solvers.core.outcome import Start
+from solvers.core.problem import Problem
+
+
+class GpuHeur(Solver[None]):  # type: ignore[misc]
+    """gpu-bridge as a solver of linopy; options go by our names or those of other solvers."""
+
+    display_name: ClassVar[str] = "gpu-bridge"
+    features: ClassVar[frozenset[SolverFeature]] = frozenset(
+        {
+            SolverFeature.INTEGER_VARIABLES,
+            SolverFeature.DIRECT_API,
+            SolverFeature.LP_FILE_NAMES,
+            SolverFeature.READ_MODEL_FROM_FILE,
+            SolverFeature.SOLUTION_FILE_NOT_NEEDED,
+            SolverFeature.GPU_ACCELERATION,
+            SolverFeature.MIP_DUAL_BOUND_REPORT,
+        }
+    )
+    supports_persistent_update: ClassVar[bool] = True
+
+    @classmethod
+    def is_available(cls) -> bool:
+        """Return True: who holds this class has the solver."""
+        return True
+
+    def _build_file(self, **keywords: Any) -> None:
+        if self.io_api is None:  # nobody asked for a file
+            self._build_direct()
+        else:
+            super()._build_file(**keywords)
+
+    def _build_direct(self, **keywords: Any) -> None:
+        self.solver_model = read_model(self.model)
+        self.io_api = "direct"
+        self.sense = self.model.sense
+        self._cache_model_labels(self.model)
+
+    @solving()
+    def _run_direct(
+        self,
+        solution_fn: Path | None = None,
+        log_fn: Path | None = None,
+        warmstart_fn: Path | None = None,
+        basis_fn: Path | None = None,
+        **keywords: Any,
+    ) -> Result:
+        began = perf_counter()
+        options = read_options(self.options, log_fn)
+        held: SolverModel = self.solver_model
+
+        def start(problem: Problem) -> Start:
+            return (
+                Start(basis=held.last_basis)
+                if warmstart_fn is None
+                else read_start(warmstart_fn, problem)
+            )
+
+        outcome = solve_made(lambda: Problem.from_arrays(**held.arrays()), options, began, start)
+        held.outcome = outcome
+        write_files(outcome, solution_fn, basis_fn)
+        return self._finish(outcome, options, self._by_label(outcome))
+
+    @solving()
+    def _run_file(
+        self,
+        solution_fn: Path | None = None,
+        log_fn: Path | None = None,
+        warmstart_fn: Path | None = None,
+        basis_fn: Path | None = None,
+        **keywords: Any,
+    ) -> Result:
+        began = perf_counter()
+        options = read_options(self.options, log_fn)
+
+        def start(problem: Problem) -> Start | None:
+            return None if warmstart_fn is None else read_start(warmstart_fn, problem)
+
+        outcome = solve_made(lambda: read_problem(self._problem_fn), options, began, start)
+        write_files(outcome, solution_fn, basis_fn)
+        return self._finish(outcome, options, self._by_name(outcome))
+
+    def _finish(self, outcome: Outcome, options: Options, solution: Solution) -> Result:
+        """Return linopy's result; ``solution`` stays out of it where it may not be loaded."""
+        loaded = may_be_loaded(outcome, options)
+        held = self.solver_model if self.solver_model is not None else outcome
+        return self._make_result(
+            linopy_status(outcome, has_values=loaded),
+            solution if loaded else Solution(),
+            solver_model=held,
+            report=_report(outcome),
+        )
+
+    def _by_label(self, outcome: Outcome) -> Solution:
+        if outcome.x is None:
+            return Solution()
+        place, y = linopy_solvers._solution_from_labels, duals_of(outcome)
+        return Solution(
+            place(outcome.x, self._vlabels, self._n_vars),
+            Solution().dual if y is None else place(y, self._clabels, self._n_cons),
+            outcome.objective,
+        )
+
+    def _by_name(self, outcome: Outcome) -> Solution:
+        if outcome.x is None or outcome.problem is None:
+            return Solution()
+        place, y = linopy_solvers._solution_from_names, duals_of(outcome)
+        columns, rows = outcome.problem.column_names, outcome.problem.row_names
+        return Solution(
+            place(outcome.x, columns, self._n_vars),
+            Solution().dual if y is None else place(y, rows, self._n_cons),
+            outcome.objective,
+        )
+
+    def _apply_var_bounds(self, ctx: SolverModel, indices: Any, lower: Any, upper: Any) -> None:
+        ctx.lower[indices], ctx.upper[indices] = lower, upper
+
+    def _apply_var_types(self, ctx: SolverModel, positions: Any, kinds: Any) -> None:
+        from linopy.persistent import VarKind  # from linopy 0.9 on, as who calls this
+
+        ctx.integrality[positions] = [kind in (VarKind.BINARY, VarKind.INTEGER) for kind in kinds]
+
+    def _apply_con_rhs(self, ctx: SolverModel, diff: Any) -> None:
+        lower, upper = diff.con_rhs_as_bounds()
+        ctx.row_lower[diff.con_rhs_indices], ctx.row_upper[diff.con_rhs_indices] = lower, upper
+
+    def _apply_con_coefs(self, ctx: SolverModel, rows: Any, cols: Any, vals: Any) -> None:
+        ctx.set_coefficients(rows, cols, vals)
+
+    def _apply_obj_linear(self, ctx: SolverModel, indices: Any, values: Any) -> None:
+        ctx.cost[indices] = values
+
+    def _apply_obj_sense(self, ctx: SolverModel, sense: str) -> None:
+        ctx.maximize = sense == "max"
+
+
+def _report(outcome: Outcome) -> SolverReport:
+    counts = outcome.statistics
+    return SolverReport(
+        runtime=outcome.seconds,
+        mip_gap=outcome.gap if np.isfinite(outcome.gap) else None,
+        dual_bound=outcome.bound if np.isfinite(outcome.bound) else None,
+        barrier_iterations=int(counts.get("ipm_iterations", 0)),
+        simplex_iterations=iterations(outcome) - int(counts.get("ipm_iterations", 0)),
+    )
