@@ -84,7 +84,12 @@ def solve_rows(
     if options.time_limit is not None:
         left = max(0.0, options.time_limit - (time.monotonic() - began))
         options = replace(options, time_limit=left)
-    return solve_many(problems, options, streams=checked_streams(streams))
+    streams = checked_streams(streams)
+    if options.cluster is None:
+        return solve_many(problems, options, streams=streams)
+    from gpu_bridge.batch.on_cluster import solve_many_on_cluster
+
+    return solve_many_on_cluster(problems, options, streams=streams)
 
 
 def columns_of(table: Any) -> list[tuple[Any, Any]]:
