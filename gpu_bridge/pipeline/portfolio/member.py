@@ -33,6 +33,8 @@ class MemberProgress(Progress):
     Parameters
     ----------
     time_limit : float
+    name : str
+        Of the member, for the source of its points.
     meet : callable
     leaf : int or None
         The member's part of the model. It ends where its bound shows that others have what is as
@@ -42,10 +44,16 @@ class MemberProgress(Progress):
     """
 
     def __init__(
-        self, time_limit: float, meet: Meet, leaf: int | None, rel_gap: float, abs_gap: float
+        self,
+        time_limit: float,
+        name: str,
+        meet: Meet,
+        leaf: int | None,
+        rel_gap: float,
+        abs_gap: float,
     ) -> None:
         super().__init__(time_limit)
-        self._meet, self._leaf = meet, leaf
+        self._name, self._meet, self._leaf = name, meet, leaf
         self._gaps = rel_gap, abs_gap
         self._found: Point | None = None
         self._version = 0
@@ -59,7 +67,7 @@ class MemberProgress(Progress):
             if not super().incumbent(objective, source, x):
                 return False
             if x is not None:
-                self._found = objective, np.array(x), source
+                self._found = objective, np.array(x), f"{source} ({self._name})"
             return True
 
     def listen(self, take: Callable[[FloatArray, str], object]) -> None:
@@ -108,6 +116,7 @@ def solve_member(
     base: Any,
     start: Any,
     options: dict[str, Any],
+    name: str,
     decisions: Sequence[Bounds],
     leaf: int | None,
 ) -> Outcome:
@@ -120,7 +129,7 @@ def solve_member(
     own = Options(**options)
     problem = unpack(base) if leaf is None else within(unpack(base), decisions)
     limit = np.inf if own.time_limit is None else own.time_limit
-    progress = MemberProgress(limit, meet, leaf, own.rel_gap, own.abs_gap)
+    progress = MemberProgress(limit, name, meet, leaf, own.rel_gap, own.abs_gap)
     with interruptible(progress):
         # where the driver is gone there is nobody to solve for
         thread = start_thread(

@@ -153,6 +153,7 @@ class _Solve:
             self._base,
             self._start,
             dataclasses.asdict(options),
+            member.name,
             decisions,
             member.leaf,
             cpus=member.seat.cores,
@@ -171,7 +172,7 @@ class _Solve:
         for entry in reversed(found.pool):
             self._incumbents.record(entry.x, entry.source)
         if found.x is not None and found.solution_status.has_point:
-            self._incumbents.record(found.x, found.engine)
+            self._incumbents.record(found.x, f"{found.engine} ({member.name})")
         if found.solution_status is SolutionStatus.UNBOUNDED:
             self._proof = found
         elif member.leaf is not None:

@@ -9,7 +9,7 @@ from gpu_bridge.pipeline.portfolio.member import MemberProgress
 
 
 def member(exchange: Exchange, leaf: int | None = None) -> MemberProgress:
-    return MemberProgress(np.inf, exchange.meet, leaf, rel_gap=1e-4, abs_gap=1e-6)
+    return MemberProgress(np.inf, "one", exchange.meet, leaf, rel_gap=1e-4, abs_gap=1e-6)
 
 
 def test_points_and_bounds_go_to_the_others():
@@ -22,7 +22,7 @@ def test_points_and_bounds_go_to_the_others():
     one.meet()
     other.meet()
     other.meet()
-    assert heard == [([1.0, 2.0], "dive")]
+    assert heard == [([1.0, 2.0], "dive (one)")]
     assert other.best_bound == 3.0
 
 
@@ -47,7 +47,7 @@ def test_who_listens_late_hears_of_the_latest():
     other.meet()
     heard: list[str] = []
     other.listen(lambda x, source: heard.append(source))
-    assert heard == ["dive"]
+    assert heard == ["dive (one)"]
 
 
 def test_the_least_bound_of_all_parts_is_one_of_the_model():
