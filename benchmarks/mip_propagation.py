@@ -1,4 +1,4 @@
-"""Bound propagation: one box and 32 side by side, against what the device copies in the same time.
+"""Bound propagation of 32 boxes side by side, against what the device copies in the same time.
 
     python -m benchmarks.mip_propagation                   # device='auto'
     python -m benchmarks.mip_propagation --device cpu --rows 2e4
@@ -29,11 +29,8 @@ from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
 from solvers.core.problem import Problem
 from solvers.kernels.family import Kernel
-from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, Propagator
-from solvers.mip.inference.propagation.kernels.batch import BATCH
-from solvers.mip.inference.propagation.kernels.box import BOX
-from solvers.mip.inference.propagation.kernels.layout import LANES
-from solvers.mip.inference.propagation.on_device import ROUND_LIMIT
+from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
+from solvers.mip.inference.propagation.kernels.batch import BATCH, LANES
 from solvers.mip.model import MipModel
 
 ROW_LENGTH = 10
@@ -110,15 +107,10 @@ def measure(device: Device, copy: float, model: MipModel, seed: int) -> dict[str
         "nonzeros": model.num_nonzeros,
         "binary": float(model.is_binary.mean()),
     }
-    propagator = Propagator(device_model)
-    seconds, moved = one_pass(device, propagator, model)
-    row |= {"pass K=1 us": 1e6 * seconds, "of copy": moved / seconds / copy}
     boxes = BatchBoxes(device_model)
     seconds, moved = batch_pass(device, boxes, model)
     row |= {"pass K=32 us": 1e6 * seconds, "us/candidate": 1e6 * seconds / LANES}
     row["of copy K=32"] = moved / seconds / copy
-    seconds, rounds = one_propagation(device, propagator, model, seed)
-    row |= {"propagation K=1 us": 1e6 * seconds, "rounds": rounds}
     seconds, rounds = batch_propagation(device, boxes, model, seed)
     row |= {"propagation K=32 us/candidate": 1e6 * seconds / LANES, "rounds K=32": rounds}
     return row
@@ -128,14 +120,6 @@ def widest(model: MipModel) -> tuple[Any, Any]:
     """Return bounds with which every column is fixed, so that a pass has nothing to tighten."""
     value = np.where(np.isfinite(model.lower), model.lower, np.minimum(model.upper, 0.0))
     return value, value
-
-
-def one_pass(device: Device, propagator: Propagator, model: MipModel) -> tuple[float, int]:
-    """Return the seconds and the bytes of a launch over all rows, for one box."""
-    propagator.load(*widest(model), None, ROUND_LIMIT)
-    arguments = propagator.arguments()["box_rows"]
-    seconds = median_seconds(device, launcher(device, BOX, "box_rows", arguments))
-    return seconds, _bytes(BOX.kernels["box_rows"], arguments)
 
 
 def batch_pass(device: Device, boxes: BatchBoxes, model: MipModel) -> tuple[float, int]:
@@ -154,23 +138,6 @@ def batch_pass(device: Device, boxes: BatchBoxes, model: MipModel) -> tuple[floa
 
     seconds = between(device, before, run_rows, after)
     return seconds, _bytes(BATCH.kernels["batch_rows"], (0, *rows))
-
-
-def one_propagation(
-    device: Device, propagator: Propagator, model: MipModel, seed: int
-) -> tuple[float, int]:
-    """Return the seconds of a propagation of one box, once it is loaded, and its rounds."""
-    random = np.random.default_rng(seed)
-    columns, values = _fixings(model, random)
-    lower, upper = model.lower.copy(), model.upper.copy()
-    lower[columns] = upper[columns] = values
-    touched = np.unique(model.problem.matrix_csc[:, columns].indices)
-
-    def load() -> None:
-        propagator.load(lower, upper, touched, ROUND_LIMIT)
-
-    seconds = between(device, load, propagator.run, lambda: None)
-    return seconds, int(device.to_host(propagator.control)[1])
 
 
 def batch_propagation(

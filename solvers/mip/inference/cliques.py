@@ -55,10 +55,6 @@ class Cliques:
         """Return the literals of a clique, rising."""
         return self.member[self.start[clique] : self.start[clique + 1]]
 
-    def of_literal(self, literal: int) -> IndexArray:
-        """Return the cliques that hold a literal, rising."""
-        return self.literal_clique[self.literal_start[literal] : self.literal_start[literal + 1]]
-
     def of_column(self, column: int) -> IndexArray:
         """Return the cliques that hold a column with the value 0, then those with the value 1."""
         first, last = self.literal_start[2 * column], self.literal_start[2 * column + 2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -29,37 +30,50 @@ from solvers.native.mip_inference_domain import (
 
 CountArray = npt.NDArray[np.int64]
 
-QUEUE_HEAD = 0
-"""Where the queue of rows begins (a ring of m places)."""
-QUEUE_SIZE = 1
-"""How many rows are in it."""
-TRAIL = 2
-"""Entries of the trail in use: what ``mark`` returns."""
-LEVEL = 3
-"""Number of marks and undoings so far: a value is recorded once for each."""
-INFEASIBLE = 4
-"""Whether the box has been proven empty."""
-CONFLICT = 5
-"""Row where the last contradiction showed, or -1."""
-WORK = 6
-"""Entries of the matrix visited so far."""
-CAPPED = 7
-"""How often the cap on work ended a propagation early."""
-NUM_COUNTS = 8
-
 STRICT, LENIENT = False, True
 """How to take contradictions: the first ends a propagation, or each is passed over."""
 
-SMALLEST, LARGEST = 0, 1
-"""Places in a row of ``Box.rows``: the finite parts of its smallest and largest activity."""
-INFINITE = 2
-"""How many infinite terms the smallest activity has; the largest has its count in the next."""
-UPPER, LOWER = 4, 5
-"""The row's sides, in the order of the activities that can miss them."""
-WIDEST = 6
-"""At least the largest ``|a| (upper - lower)``: with more slack a row cannot tighten anything."""
-NOISE = 7
-"""Rounding error that updates may have left in the activities; -1 where there can be none."""
+
+class Count(IntEnum):
+    """Places in ``Box.counts``."""
+
+    QUEUE_HEAD = 0
+    """Where the queue of rows begins (a ring of m places)."""
+    QUEUE_SIZE = auto()
+    """How many rows are in it."""
+    TRAIL = auto()
+    """Entries of the trail in use: what ``mark`` returns."""
+    LEVEL = auto()
+    """Number of marks and undoings so far: a value is recorded once for each."""
+    INFEASIBLE = auto()
+    """Whether the box has been proven empty."""
+    CONFLICT = auto()
+    """Row where the last contradiction showed, or -1."""
+    WORK = auto()
+    """Entries of the matrix visited so far."""
+    CAPPED = auto()
+    """How often the cap on work ended a propagation early."""
+
+
+class Part(IntEnum):
+    """Places in a row of ``Box.rows``."""
+
+    SMALLEST = 0
+    """The finite part of its smallest activity."""
+    LARGEST = 1
+    """That of its largest activity."""
+    INFINITE = 2
+    """How many infinite terms the smallest activity has; the largest has its count in the next."""
+    UPPER = 4
+    """The row's sides, in the order of the activities that can miss them."""
+    LOWER = 5
+    WIDEST = 6
+    """At least the largest ``|a| (upper - lower)``: with more slack a row cannot tighten anything.
+    """
+    NOISE = 7
+    """Rounding error that updates may have left in the activities; -1 where there can be none."""
+
+
 ROW_SIZE = 8
 """Numbers for each row: one line of the cache."""
 
@@ -72,7 +86,7 @@ class Box(NamedTuple):
     bounds : (2, n) float64
         Lower and upper bounds.
     rows : (m, ROW_SIZE) float64
-        What is known about each row; see the constants above.
+        What is known about each row, in the places of :class:`Part`.
     queue, queued : (m,) int32, uint8
         Rows to be visited, in a ring, and whether each is in it.
     trail_code, trail_old : (capacity,) int32, float64
@@ -80,7 +94,7 @@ class Box(NamedTuple):
         bounds, below 2 n + m widest terms; -1 stands for the proof of infeasibility.
     stamp : (2 n + m,) int32
         Level at which each was recorded last.
-    counts : (NUM_COUNTS,) int64
+    counts : (len(Count),) int64
     """
 
     bounds: FloatArray
@@ -99,14 +113,14 @@ def empty_box(model: MipModel, widened: float = 0.0) -> Box:
     ``widened`` moves the sides of all rows outward, relative to ``max(1, |side|)``.
     """
     m, n = model.num_rows, model.num_columns
-    counts = np.zeros(NUM_COUNTS, dtype=np.int64)
-    counts[LEVEL] = 1
-    counts[CONFLICT] = -1
+    counts = np.zeros(len(Count), dtype=np.int64)
+    counts[Count.LEVEL] = 1
+    counts[Count.CONFLICT] = -1
     capacity = room_for_a_level(m, n)
     rows = np.zeros((m, ROW_SIZE))
-    rows[:, LOWER] = model.row_lower - widened * _scale(model.row_lower)
-    rows[:, UPPER] = model.row_upper + widened * _scale(model.row_upper)
-    rows[:, NOISE] = np.where(_is_exact(model), -1.0, 0.0)
+    rows[:, Part.LOWER] = model.row_lower - widened * _scale(model.row_lower)
+    rows[:, Part.UPPER] = model.row_upper + widened * _scale(model.row_upper)
+    rows[:, Part.NOISE] = np.where(_is_exact(model), -1.0, 0.0)
     return Box(
         bounds=np.ascontiguousarray(np.stack([model.lower, model.upper])),
         rows=rows,
@@ -126,7 +140,7 @@ def room_for_a_level(num_rows: int, num_columns: int) -> int:
 
 def reserved(box: Box) -> Box:
     """Return the box with room on its trail for one more level; the other arrays are the same."""
-    used = int(box.counts[TRAIL])
+    used = int(box.counts[Count.TRAIL])
     needed = used + box.stamp.size + 2
     if needed <= box.trail_code.size:
         return box
@@ -206,22 +220,12 @@ class Domain:
     @property
     def is_infeasible(self) -> bool:
         """Whether propagation has shown that the box holds no feasible point."""
-        return bool(self.box.counts[INFEASIBLE])
-
-    @property
-    def conflict_row(self) -> int:
-        """Row where the last contradiction showed; -1 for none, or for a decision out of bounds."""
-        return int(self.box.counts[CONFLICT])
+        return bool(self.box.counts[Count.INFEASIBLE])
 
     @property
     def work(self) -> int:
         """Entries of the matrix visited so far."""
-        return int(self.box.counts[WORK])
-
-    @property
-    def times_capped(self) -> int:
-        """How many propagations ended before their fixed point, at the cap on work."""
-        return int(self.box.counts[CAPPED])
+        return int(self.box.counts[Count.WORK])
 
     def propagate(self, rows: IndexArray | None = None) -> bool:
         """Propagate the given rows, or all, and what follows; False if there is no point left."""
@@ -255,7 +259,7 @@ class Domain:
     def forget(self) -> None:
         """Make the present box the one that is never undone: all marks lose their meaning."""
         mark(self.box)  # a new level: what it changes has to be recorded again
-        self.box.counts[TRAIL] = 0
+        self.box.counts[Count.TRAIL] = 0
 
     def reserve(self) -> None:
         """Make room on the trail for one more level."""
@@ -331,11 +335,11 @@ def tighten_model(model: MipModel, budget: Budget) -> Tightened:
 def redundant_rows(box: Box) -> BoolArray:
     """Return which rows (m,) hold wherever the columns are in the box, with room for rounding."""
     rows = box.rows
-    noise = np.maximum(rows[:, NOISE], 0.0)
-    smallest = np.where(rows[:, INFINITE + SMALLEST] > 0, -np.inf, rows[:, SMALLEST])
-    largest = np.where(rows[:, INFINITE + LARGEST] > 0, np.inf, rows[:, LARGEST])
-    below = smallest - _room(rows[:, LOWER], noise) >= rows[:, LOWER]
-    above = largest + _room(rows[:, UPPER], noise) <= rows[:, UPPER]
+    noise = np.maximum(rows[:, Part.NOISE], 0.0)
+    smallest = np.where(rows[:, Part.INFINITE + Part.SMALLEST] > 0, -np.inf, rows[:, Part.SMALLEST])
+    largest = np.where(rows[:, Part.INFINITE + Part.LARGEST] > 0, np.inf, rows[:, Part.LARGEST])
+    below = smallest - _room(rows[:, Part.LOWER], noise) >= rows[:, Part.LOWER]
+    above = largest + _room(rows[:, Part.UPPER], noise) <= rows[:, Part.UPPER]
     redundant: BoolArray = below & above
     return redundant
 

@@ -393,12 +393,12 @@ NATIVE_MODULE(mip_heuristics_annealing) {
     native::expose(module, "sum_up", &sum_up, "state");
     native::expose(module, "anneal", &anneal, "state", "trials", "hot", "cold", "least");
     native::constants(module, "solvers.mip.heuristics.annealing.structure",
-                      {{"HARD", HARD},
-                       {"WORK", WORK},
-                       {"MOVES", MOVES},
-                       {"STAMP", STAMP},
-                       {"COST", COST},
-                       {"SUM", SUM},
-                       {"VIOLATED", VIOLATED},
+                      {{"Number.HARD", HARD},
+                       {"Number.WORK", WORK},
+                       {"Number.MOVES", MOVES},
+                       {"Number.STAMP", STAMP},
+                       {"Number.COST", COST},
+                       {"Number.SUM", SUM},
+                       {"Number.VIOLATED", VIOLATED},
                        {"NOTHING", NOTHING}});
 }

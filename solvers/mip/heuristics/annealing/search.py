@@ -15,10 +15,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.annealing.structure import (
-    COST,
-    MOVES,
-    SUM,
-    WORK,
+    Number,
     Structure,
     find_structure,
 )
@@ -96,7 +93,7 @@ class Annealing:
     @property
     def moves(self) -> int:
         """Moves made so far."""
-        return int(self._state.numbers[MOVES])
+        return int(self._state.numbers[Number.MOVES])
 
     def run(self, budget: Budget) -> bool:
         """Anneal until the budget is spent; return whether there was a point to begin at."""
@@ -112,7 +109,7 @@ class Annealing:
     def _slice(self, budget: Budget) -> None:
         state = self._state
         sum_up(state)  # what adds up over millions of moves is no longer exact
-        before = float(state.numbers[WORK])
+        before = float(state.numbers[Number.WORK])
         cooling = COLD / self._hot
         trials = min(SLICE, self._left)
         done = int(self._trials) - self._left
@@ -121,7 +118,7 @@ class Annealing:
             for part in (done, done + trials)
         )
         self._least = float(anneal(state, trials, hot, cold, self._least))
-        budget.charge(float(state.numbers[WORK] - before) + 4.0 * trials)
+        budget.charge(float(state.numbers[Number.WORK] - before) + 4.0 * trials)
         self._left -= trials
         if self._left <= 0:
             self._end()
@@ -140,7 +137,7 @@ class Annealing:
             state.current[:] = chosen
         sum_up(state)
         # even if the point violates a row within its tolerance, only a better one is of use
-        self._least = self._begun_at = float(state.numbers[COST])
+        self._least = self._begun_at = float(state.numbers[Number.COST])
         self._hot = HEATS[self.rounds % len(HEATS)]
         self._left = int(self._trials)
         self.rounds += 1
@@ -150,9 +147,9 @@ class Annealing:
         """Take the mean change of the objective from random moves, and weights from it."""
         state = self._state
         sum_up(state)
-        state.numbers[SUM], before = 0.0, self.moves
+        state.numbers[Number.SUM], before = 0.0, self.moves
         anneal(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf)
-        mean = float(state.numbers[SUM]) / max(1, self.moves - before)
+        mean = float(state.numbers[Number.SUM]) / max(1, self.moves - before)
         self._mean = mean if mean > 0.0 else 1.0
         state.weight[:] *= FIRST_WEIGHT * self._mean
         state.excess[:] *= FIRST_WEIGHT * self._mean

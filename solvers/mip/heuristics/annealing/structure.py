@@ -8,6 +8,7 @@ for: deviations from a target, overtime, the makespan.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,11 @@ from solvers.mip.heuristics.annealing.groups import (
 from solvers.mip.model import IndexArray, MipModel
 from solvers.native.mip_heuristics_annealing import sum_up
 
-LOWER, UPPER = 0, 1
-"""Sides of a row."""
+class Side(IntEnum):
+    """Sides of a row."""
+
+    LOWER = 0
+    UPPER = auto()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +79,7 @@ def find_slacks(model: MipModel, outside: BoolArray) -> Slacks:
     for j in np.flatnonzero(outside & (up | down)).tolist():
         rows, values = model.columns[j]
         for sign, may_be in ((1.0, up[j]), (-1.0, down[j])):
-            sides = np.where(sign * values > 0.0, LOWER, UPPER).astype(np.int32)
+            sides = np.where(sign * values > 0.0, Side.LOWER, Side.UPPER).astype(np.int32)
             if may_be and (of_side[rows, sides] < 0).all():
                 of_side[rows, sides] = len(found)
                 found.append((j, sign, rows, sides, np.abs(values)))
@@ -130,10 +134,23 @@ def _slacks(
     )
 
 
-HARD, WORK, MOVES, STAMP, COST, SUM, VIOLATED = range(7)
-"""Places of ``numbers``: weighted violation of what no slack takes up, entries visited, moves made,
-the number of the last trial, the objective, of the moves made the absolute changes of it, and how
-many sides of rows and ends of slacks are violated, which tells without rounding errors."""
+class Number(IntEnum):
+    """Places in ``State.numbers``."""
+
+    HARD = 0
+    """Weighted violation of what no slack takes up."""
+    WORK = auto()
+    """Entries visited."""
+    MOVES = auto()
+    """Moves made."""
+    STAMP = auto()
+    """The number of the last trial."""
+    COST = auto()
+    """The objective."""
+    SUM = auto()
+    """Of the moves made the absolute changes of the objective."""
+    VIOLATED = auto()
+    """How many sides of rows and ends of slacks are violated, without rounding errors."""
 
 NOTHING = 1e-7
 """Violation, not weighted, up to which nothing is violated."""
@@ -245,8 +262,8 @@ class Structure:
 
     def violated(self, state: State) -> tuple[BoolArray, BoolArray]:
         """Return which rows (m,) and which slacks (k,) are beyond their ends as things are."""
-        low = np.where(state.of_side[:, LOWER] < 0, state.lower - state.activity, -np.inf)
-        high = np.where(state.of_side[:, UPPER] < 0, state.activity - state.upper, -np.inf)
+        low = np.where(state.of_side[:, Side.LOWER] < 0, state.lower - state.activity, -np.inf)
+        high = np.where(state.of_side[:, Side.UPPER] < 0, state.activity - state.upper, -np.inf)
         rows: BoolArray = np.maximum(low, high) > NOTHING
         slacks: BoolArray = self._asked(state) > self.slacks.most + NOTHING
         return rows, slacks
@@ -258,7 +275,7 @@ class Structure:
         high = state.activity[slacks.row] - state.upper[slacks.row]
         asked = slacks.least.copy()
         of_entry = np.repeat(np.arange(asked.size), np.diff(slacks.start))
-        np.maximum.at(asked, of_entry, np.where(slacks.side == LOWER, low, high) / slacks.scale)
+        np.maximum.at(asked, of_entry, np.where(slacks.side == Side.LOWER, low, high) / slacks.scale)
         return np.where(slacks.is_whole, np.ceil(asked - NOTHING), asked)
 
     def state(self, model: MipModel, seed: int) -> State:

@@ -19,24 +19,8 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.diving.orders import Guide, by_blame, orders
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict, lanes_of, signed
-from solvers.mip.inference.propagation.kernels.dive import (
-    BAD,
-    BULK,
-    CURSOR,
-    DIVE,
-    DOWN,
-    FIRST,
-    GOOD,
-    HALF,
-    LOOSE,
-    OTHER,
-    RANDOM,
-    REFERENCE,
-    TIGHT,
-    UP,
-    WHOLE,
-)
-from solvers.mip.inference.propagation.kernels.layout import FREE, LANES
+from solvers.mip.inference.propagation.kernels.batch import LANES, Control
+from solvers.mip.inference.propagation.kernels.dive import DIVE, Amount, Driver, Rule
 from solvers.mip.inference.propagation.on_device import DeviceModel, write
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -45,10 +29,16 @@ from solvers.mip.solutions.pool import Submit
 NOISES = (0.0, 0.02, 0.1, 0.3)
 """Probabilities of a random value instead of the rule's, so that lanes of one rule differ."""
 
-RULES = (GOOD, LOOSE, UP, DOWN, TIGHT, RANDOM, BAD, LOOSE)
+RULES = (
+    *(Rule.GOOD, Rule.LOOSE, Rule.UP, Rule.DOWN),
+    *(Rule.TIGHT, Rule.RANDOM, Rule.BAD, Rule.LOOSE),
+)
 """Rules without a reference point, each with every noise. Loose ones, which solve most, twice."""
 
-RULES_WITH_REFERENCE = (REFERENCE, REFERENCE, REFERENCE, GOOD, LOOSE, UP, DOWN, RANDOM)
+RULES_WITH_REFERENCE = (
+    *(Rule.REFERENCE, Rule.REFERENCE, Rule.REFERENCE),
+    *(Rule.GOOD, Rule.LOOSE, Rule.UP, Rule.DOWN, Rule.RANDOM),
+)
 """Rules with one."""
 
 SEEDS = 2**31 - 1
@@ -131,7 +121,7 @@ class Steps:
         """Take an order of all open integer columns, and what lanes do, for a new dive."""
         write(self._order, self._boxes.places.of_column[order])
         control = self._boxes.read_control()
-        control[CURSOR] = 0
+        control[Driver.CURSOR] = 0
         write(self._boxes.control, control)
         self.set_lanes(lanes)
 
@@ -154,7 +144,7 @@ class Steps:
         column = int(boxes.model.device.to_host(boxes.places.column[place : place + 1])[0])
         self.blame[column] += lanes.bit_count()
 
-    def fix(self, lanes: int, amount: int) -> None:
+    def fix(self, lanes: int, amount: Amount) -> None:
         """Fix the bulk, or the part of it that ``amount`` says, in the lanes of a word."""
         boxes = self._boxes
         columns = (boxes.model.num_columns, boxes.places.binaries, boxes.places.column)
@@ -162,11 +152,11 @@ class Steps:
         hints: tuple[Any, ...] = (self._good, self._loose, self._reference)
         changes = (boxes.column_changed, boxes.column_list, boxes.next_masks, boxes.next_wide)
         DIVE["dive_fix"](
-            signed(lanes), amount, *columns, self._bulk, *rules, *hints, *changes, boxes.control
+            signed(lanes), amount.value, *columns, self._bulk, *rules, *hints, *changes, boxes.control
         )
 
 
-RETRIES = (HALF, FIRST, OTHER)
+RETRIES = (Amount.HALF, Amount.FIRST, Amount.OTHER)
 """What a lane that became empty tries instead, one after the other, before it is given up."""
 
 ADOPTIONS = 4 * LANES
@@ -220,9 +210,9 @@ def dive(
     while not budget.spent():
         steps.select(most)
         boxes.save()
-        steps.fix(ALL, WHOLE)
+        steps.fix(ALL, Amount.WHOLE)
         verdict = _charged(boxes, budget)
-        bulk = verdict.driver[BULK - FREE]
+        bulk = verdict.driver[Driver.BULK - Control.FREE]
         if bulk == 0:
             return Ended(ALL & ~verdict.dead, failed, made)
         made += 1
@@ -261,7 +251,7 @@ def _charged(boxes: BatchBoxes, budget: Budget) -> Verdict:
 
 def _retried(boxes: BatchBoxes, steps: Steps, dead: int, bulk: int, budget: Budget) -> int:
     """Let empty lanes try smaller steps from the saved boxes; return those that stay empty."""
-    for amount in RETRIES if bulk > 1 else (OTHER,):
+    for amount in RETRIES if bulk > 1 else (Amount.OTHER,):
         boxes.restore(dead)
         steps.fix(dead, amount)
         dead &= _charged(boxes, budget).dead

@@ -19,7 +19,8 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     order_columns,
 )
 from solvers.mip.inference.cliques import Cliques
-from solvers.mip.inference.domain import WORK, Domain
+from solvers.mip.inference.domain import Count as BoxCount
+from solvers.mip.inference.domain import Domain
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
@@ -244,7 +245,7 @@ class Attempt:
             self.walk,
             search.random,
             MAX_SHIFTS,
-            int(box.counts[WORK]) + work,
+            int(box.counts[BoxCount.WORK]) + work,
             self.domain.cap,
         )
         self.charge()

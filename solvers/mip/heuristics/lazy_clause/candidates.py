@@ -12,7 +12,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.lazy_clause.grid import Sides
-from solvers.mip.heuristics.lazy_clause.state import EXHAUSTED, RUNNING, State
+from solvers.mip.heuristics.lazy_clause.state import SliceEnd, State
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polished, PolishStatus
@@ -71,7 +71,7 @@ class Verdict:
     Parameters
     ----------
     status : int
-        How the search is to go on (see ``slices``).
+        How the search is to go on; see :class:`SliceEnd`.
     point : (n,) float64, optional
         A feasible point with these integers.
     is_refuted : bool
@@ -114,7 +114,7 @@ class Candidates:
         if self._settle is None:
             feasible = is_feasible(self._model, point)
             self._submit(point, SOURCE)
-            return Verdict(RUNNING, point) if feasible else Verdict(self._refuse())
+            return Verdict(SliceEnd.RUNNING, point) if feasible else Verdict(self._refuse())
         return self._judge_by_lp(self._settle, point, budget)
 
     def _judge_by_lp(self, settle: Settle, point: FloatArray, budget: Budget) -> Verdict:
@@ -123,9 +123,9 @@ class Candidates:
         budget.charge(WORK_PER_ITERATION * polished.iterations * self._continuous_entries)
         if polished.x is not None:
             status = self._refuse()  # these integers have nothing better
-            return Verdict(status) if status == EXHAUSTED else Verdict(RUNNING, polished.x)
+            return Verdict(status) if status == SliceEnd.EXHAUSTED else Verdict(SliceEnd.RUNNING, polished.x)
         if polished.status is PolishStatus.LIMIT:
-            return Verdict(RUNNING)
+            return Verdict(SliceEnd.RUNNING)
         for codes, coefficients, right in aggregated(self._model, polished.conflict, polished.ray):
             status = learn_row(self._sides, self._state, codes, coefficients, right)
             if status >= 0:

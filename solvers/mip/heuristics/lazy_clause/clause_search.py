@@ -14,11 +14,8 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.lazy_clause.candidates import SOURCE, Candidates, Settle
 from solvers.mip.heuristics.lazy_clause.grid import bounds_of, grid_of, is_safe, sides_of
 from solvers.mip.heuristics.lazy_clause.state import (
-    CANDIDATE,
-    EXHAUSTED,
-    REFUTED,
-    RESTART,
     Count,
+    SliceEnd,
     reduce_clauses,
     state_of,
 )
@@ -179,7 +176,7 @@ class ClauseSearch:
             self.state.right[-1] = 0.0
             self.state.bound[-1] = self.state.root[-1] = -most
             begin(self._sides, self.state)
-        elif limit_count(self._sides, self.state, most) == EXHAUSTED:
+        elif limit_count(self._sides, self.state, most) == SliceEnd.EXHAUSTED:
             self._is_over = True
         self.most, self._best = most, point
         self.targets.met()
@@ -194,14 +191,14 @@ class ClauseSearch:
             before = int(counts[Count.WORK])
             end = before + int(min(SLICE, budget.work_left)) + 1
             status = int(search(self._sides, state, end))
-            if status == CANDIDATE:
+            if status == SliceEnd.CANDIDATE:
                 status = self._judge(budget)
             budget.charge(float(counts[Count.WORK] - before))
-            if status == REFUTED:
+            if status == SliceEnd.REFUTED:
                 self._aim()
-            if status == RESTART:
+            if status == SliceEnd.RESTART:
                 status = self._restart()
-            self._is_over |= status == EXHAUSTED
+            self._is_over |= status == SliceEnd.EXHAUSTED
         if self._is_over:
             self.least = self.most + 1.0
         return Status.EXHAUSTED if self._is_over else Status.SPENT
@@ -241,10 +238,10 @@ class ClauseSearch:
         verdict = self._candidates.judge(budget)
         if verdict.point is not None:
             self.beat(self._model.objective_at(verdict.point), verdict.point)
-        if not verdict.is_refuted or verdict.status == EXHAUSTED:
+        if not verdict.is_refuted or verdict.status == SliceEnd.EXHAUSTED:
             return verdict.status
         self._next = self._values.after_refusal()
-        return verdict.status if self._next is None else RESTART
+        return verdict.status if self._next is None else SliceEnd.RESTART
 
     def _restart(self) -> int:
         state, counts = self.state, self.state.counts

@@ -299,11 +299,11 @@ NATIVE_MODULE(mip_heuristics_lazy_clause) {
     expose(module, "watch_clauses", &watch_clauses, "sides", "state");
     expose(module, "limit_count", &limit_count, "sides", "state", "most");
     constants(module, "solvers.mip.heuristics.lazy_clause.state",
-              {{"RUNNING", RUNNING},
-               {"CANDIDATE", CANDIDATE},
-               {"RESTART", RESTART},
-               {"EXHAUSTED", EXHAUSTED},
-               {"REFUTED", REFUTED},
+              {{"SliceEnd.RUNNING", RUNNING},
+               {"SliceEnd.CANDIDATE", CANDIDATE},
+               {"SliceEnd.RESTART", RESTART},
+               {"SliceEnd.EXHAUSTED", EXHAUSTED},
+               {"SliceEnd.REFUTED", REFUTED},
                {"Count.TRAIL", TRAIL},
                {"Count.LEVEL", LEVEL},
                {"Count.HEAD", HEAD},

@@ -210,9 +210,19 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, preferred: Floa
     )
 
 
-RUNNING, CANDIDATE, RESTART, EXHAUSTED, REFUTED = range(5)
-"""Work spent, all integers fixed, time for a restart, nothing left to search, nothing left below a
-rung."""
+class SliceEnd(IntEnum):
+    """How a slice of the search ends."""
+
+    RUNNING = 0
+    """Its work is spent."""
+    CANDIDATE = auto()
+    """All integers are decided."""
+    RESTART = auto()
+    """A restart is due."""
+    EXHAUSTED = auto()
+    """Nothing is left to search."""
+    REFUTED = auto()
+    """Nothing is left below a rung."""
 
 
 ALWAYS_KEPT = 2

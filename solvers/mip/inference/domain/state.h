@@ -1,4 +1,4 @@
-// The arrays that propagation works on, as state.py lays them out.
+// The arrays that propagation works on, as domain.py lays them out.
 #pragma once
 
 #include "mip/model.h"

@@ -1,20 +1,10 @@
-"""Bound propagation in synchronous rounds, for one box or for 32 candidates side by side.
+"""Bound propagation in synchronous rounds, for 32 candidate boxes side by side.
 
-Section 2.1 of arXiv 2510.20499. :func:`propagate` tightens one box, :class:`BatchBoxes` holds 32 of
-them; both run on a GPU or, through loops with the same bits, on the CPU.
+Section 2.1 of arXiv 2510.20499. :class:`BatchBoxes` holds the boxes, on a GPU or, through loops
+with the same bits, on the CPU. One box at a time is what :mod:`solvers.mip.inference.domain` is for.
 """
 
 from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict, batch_bytes
 from solvers.mip.inference.propagation.on_device import DeviceModel
-from solvers.mip.inference.propagation.single import Propagated, Propagator, propagate
 
-__all__ = [
-    "ALL",
-    "BatchBoxes",
-    "DeviceModel",
-    "Propagated",
-    "Propagator",
-    "Verdict",
-    "batch_bytes",
-    "propagate",
-]
+__all__ = ["ALL", "BatchBoxes", "DeviceModel", "Verdict", "batch_bytes"]

@@ -10,17 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.inference.propagation.kernels.batch import BATCH
-from solvers.mip.inference.propagation.kernels.layout import (
-    BATCH_CONTROL_SIZE,
-    DEAD,
-    FREE,
-    LANES,
-    LONG_COLUMN,
-    NUM_COLUMNS,
-    ROUNDS,
-    WORK,
-)
+from solvers.mip.inference.propagation.kernels.batch import BATCH, LANES, LONG_COLUMN, Control
 from solvers.mip.inference.propagation.on_device import (
     ROUND_LIMIT,
     DeviceModel,
@@ -205,7 +195,7 @@ class BatchBoxes:
         self.next_masks = self._integers(self.places.binaries, 2)
         self.wide = device_model.device.xp.zeros((wide, 2, LANES))
         self.next_wide = device_model.device.xp.zeros((wide, 2, LANES))
-        self.control = self._integers(BATCH_CONTROL_SIZE)
+        self.control = self._integers(Control.SIZE.value)
         self._lower, self._upper = (device_model.device.xp.zeros(columns) for _ in range(2))
         self._source = self._integers(LANES)
         self._saved: tuple[Any, Any] | None = None
@@ -248,17 +238,17 @@ class BatchBoxes:
         """Propagate what was narrowed or woken, in all lanes that live, until nothing changes."""
         self._run_pairs(PAIRS_PER_LOOK)
         control = self.read_control()
-        while control[NUM_COLUMNS] and self._rounds_since(control) < round_limit:
+        while control[Control.NUM_COLUMNS] and self._rounds_since(control) < round_limit:
             self._run_pairs(PAIRS_PER_LOOK)
             control = self.read_control()
         verdict = Verdict(
-            dead=int(control[DEAD]) & ALL,
+            dead=int(control[Control.DEAD]) & ALL,
             rounds=self._rounds_since(control),
-            work=float((int(control[WORK]) - self._work_before) % 2**32 * WORK_PIECE),
-            is_settled=not control[NUM_COLUMNS],
-            driver=tuple(int(value) for value in control[FREE:]),
+            work=float((int(control[Control.WORK]) - self._work_before) % 2**32 * WORK_PIECE),
+            is_settled=not control[Control.NUM_COLUMNS],
+            driver=tuple(int(value) for value in control[Control.FREE:]),
         )
-        self._rounds_before, self._work_before = int(control[ROUNDS]), int(control[WORK])
+        self._rounds_before, self._work_before = int(control[Control.ROUNDS]), int(control[Control.WORK])
         return verdict
 
     def save(self) -> None:
@@ -352,7 +342,7 @@ class BatchBoxes:
 
     def _rounds_since(self, control: npt.NDArray[np.int32]) -> int:
         """Return the rounds with something to do since the last propagation."""
-        return (int(control[ROUNDS]) - self._rounds_before) % 2**32
+        return (int(control[Control.ROUNDS]) - self._rounds_before) % 2**32
 
 
 def signed(word: int) -> int:

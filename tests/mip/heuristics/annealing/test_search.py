@@ -12,7 +12,7 @@ from solvers.mip.heuristics.annealing.search import (
     Annealing,
     SwapMoves,
 )
-from solvers.mip.heuristics.annealing.structure import COST, HARD, find_structure
+from solvers.mip.heuristics.annealing.structure import Number, find_structure
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_annealing import sum_up
@@ -102,12 +102,12 @@ def test_what_is_added_up_move_by_move_is_what_sums_say():
     search = Annealing(model, structure, found.submit, lambda: found.x, 0)
     search.run(Budget(work=1e6))
     state = search._state
-    hard, cost = float(state.numbers[HARD]), float(state.numbers[COST])
+    hard, cost = float(state.numbers[Number.HARD]), float(state.numbers[Number.COST])
     sum_up(state)
     assert search.moves > 200
     assert found.count
-    assert float(state.numbers[COST]) == pytest.approx(cost, abs=1e-6)
-    assert float(state.numbers[HARD]) == pytest.approx(hard, abs=1e-6)
+    assert float(state.numbers[Number.COST]) == pytest.approx(cost, abs=1e-6)
+    assert float(state.numbers[Number.HARD]) == pytest.approx(hard, abs=1e-6)
 
 
 def test_the_same_seed_takes_the_same_path():

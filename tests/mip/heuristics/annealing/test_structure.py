@@ -10,7 +10,7 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.mip.heuristics.annealing.structure import COST, HARD, find_structure
+from solvers.mip.heuristics.annealing.structure import Number, find_structure
 from solvers.mip.model import is_feasible
 from solvers.native.mip_heuristics_annealing import sum_up
 from tests.mip.heuristics.annealing.models import assignment, selection, with_slacks
@@ -36,12 +36,12 @@ def test_slacks_are_worth_what_the_best_values_are(seed):
         sum_up(state)
         best = _best_slacks(model, x)
         found = structure.point(home, state)
-        assert (state.numbers[HARD] < 1e-9) == (best is not None)
+        assert (state.numbers[Number.HARD] < 1e-9) == (best is not None)
         assert is_feasible(model, found) == (best is not None)
         if best is not None:
             assert model.objective_at(found) == pytest.approx(best, abs=1e-6)
             fixed = float(model.cost @ home)
-            assert fixed + state.numbers[COST] == pytest.approx(best, abs=1e-6)
+            assert fixed + state.numbers[Number.COST] == pytest.approx(best, abs=1e-6)
 
 
 def _best_slacks(model, x):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.mip.heuristics.fix_and_propagate.dive import MAX_SHIFTS, new_walk, seeded
-from solvers.mip.inference.domain import WORK, Domain, copied
+from solvers.mip.inference.domain import Count, Domain, copied
 from solvers.native.mip_heuristics_fix_and_propagate_dive import collect, repair
 from solvers.native.mip_inference_domain import sum_all
 from tests.mip.inference.domain.models import INF, model_of, random_model
@@ -25,7 +25,7 @@ def start(model, point):
 
 def mend(domain, root, *, seed=0, shifts=MAX_SHIFTS, work=10**7):
     walk = new_walk(domain.box.queue.size, root.shape[1])
-    end = int(domain.box.counts[WORK]) + work
+    end = int(domain.box.counts[Count.WORK]) + work
     random = seeded(seed)
     return repair(domain.model, domain.box, root, walk, random, shifts, end, domain.cap), collect(
         domain.box, walk

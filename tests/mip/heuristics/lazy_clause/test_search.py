@@ -12,7 +12,7 @@ from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
 from solvers.mip.heuristics.lazy_clause.candidates import aggregated
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, LazyClause, Status, luby
-from solvers.mip.heuristics.lazy_clause.state import RUNNING, Count
+from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd
 from solvers.mip.heuristics.trivial import trivial_points
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
@@ -256,7 +256,7 @@ def test_bounds_that_climb_without_end_keep_to_the_trail(seed, monkeypatch):
         while True:
             status = searched_on(sides, state, min(end, int(state.counts[Count.WORK]) + 2000))
             longest.append(state.counts[Count.TRAIL])
-            if status != RUNNING or state.counts[Count.WORK] >= end:
+            if status != SliceEnd.RUNNING or state.counts[Count.WORK] >= end:
                 return status
 
     searched_on = module.search

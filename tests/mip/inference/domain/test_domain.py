@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.inference.domain import INFINITE, WIDEST, Domain, copied
+from solvers.mip.inference.domain import Count, Domain, Part, copied
 from solvers.native.mip_inference_domain import sum_all
 from tests.mip.inference.domain.models import INF, model_of, naive_fixed_point, random_model
 
@@ -58,7 +58,7 @@ def test_another_sweep_accepts_nothing(seed, continuous, infinite):
     domain = Domain.of(model)
     domain.propagate()
     domain.fix(0, x[0])
-    if domain.times_capped:
+    if domain.box.counts[Count.CAPPED]:
         return
     before = box_of(domain)
     assert domain.propagate()
@@ -87,12 +87,12 @@ def test_undo_restores_bounds_exactly_and_activities_closely(seed, continuous, i
         assert domain.is_infeasible == infeasible
         fresh = copied(domain.box)
         sum_all(domain.model, fresh)
-        infinite = slice(INFINITE, INFINITE + 2)
+        infinite = slice(Part.INFINITE, Part.INFINITE + 2)
         np.testing.assert_array_equal(domain.box.rows[:, infinite], fresh.rows[:, infinite])
         np.testing.assert_allclose(
-            domain.box.rows[:, :INFINITE], fresh.rows[:, :INFINITE], rtol=1e-9, atol=1e-6
+            domain.box.rows[:, :Part.INFINITE], fresh.rows[:, :Part.INFINITE], rtol=1e-9, atol=1e-6
         )
-        assert np.all(domain.box.rows[:, WIDEST] >= fresh.rows[:, WIDEST])
+        assert np.all(domain.box.rows[:, Part.WIDEST] >= fresh.rows[:, Part.WIDEST])
 
 
 @settings(max_examples=60, deadline=None)
@@ -149,7 +149,7 @@ def test_a_crawling_integer_chain_ends_at_the_cap():
     )
     domain = Domain.of(model)
     domain.propagate()
-    assert domain.times_capped == 1
+    assert domain.box.counts[Count.CAPPED] == 1
     assert domain.work < 2 * domain.cap
 
 
@@ -165,7 +165,7 @@ def test_decisions_outside_of_the_bounds_are_contradictions():
     place = domain.mark()
     assert not domain.fix(0, 7.0)
     assert domain.is_infeasible
-    assert domain.conflict_row == -1
+    assert domain.box.counts[Count.CONFLICT] == -1
     domain.undo(place)
     assert not domain.is_infeasible
     assert domain.fix(0, 5.0)

@@ -8,11 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.device import cpu
-from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, batch_bytes, propagate
+from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, batch_bytes
 from tests.mip.inference.propagation.models import AWKWARD, model_of, random_model
+from tests.mip.inference.propagation.reference import propagated as alone_in
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 12))
 LANES = 32
+SMALL = [name for name in AWKWARD if AWKWARD[name]().num_columns < 1000]
 
 
 def random_items(model, seed, count=60):
@@ -55,25 +57,25 @@ def test_each_lane_is_its_box_alone(shape, mixed):
     lower, upper = boxes.bounds()
     tolerance = 1e-7 if mixed else 0.0
     for lane in range(LANES):
-        alone = propagate(boxes.model, *box_of(model, items, lane))
-        assert alone.is_infeasible == bool(verdict.dead >> lane & 1)
-        if not alone.is_infeasible and alone.rounds < 100:
-            np.testing.assert_allclose(lower[:, lane], alone.lower, tolerance, tolerance)
-            np.testing.assert_allclose(upper[:, lane], alone.upper, tolerance, tolerance)
+        low, high, is_infeasible, rounds = alone_in(model, *box_of(model, items, lane))
+        assert is_infeasible == bool(verdict.dead >> lane & 1)
+        if not is_infeasible and rounds < 100:
+            np.testing.assert_allclose(lower[:, lane], low, tolerance, tolerance)
+            np.testing.assert_allclose(upper[:, lane], high, tolerance, tolerance)
 
 
-@pytest.mark.parametrize("name", AWKWARD)
+@pytest.mark.parametrize("name", SMALL)
 def test_awkward_shapes_are_their_box_alone(name):
     model = AWKWARD[name]()
     items = random_items(model, 3, 40)
     boxes, verdict = propagated(model, items)
     lower, upper = boxes.bounds(0b111)
     for lane in range(3):
-        alone = propagate(boxes.model, *box_of(model, items, lane))
-        assert alone.is_infeasible == bool(verdict.dead >> lane & 1)
-        if not alone.is_infeasible:
-            np.testing.assert_allclose(lower[:, lane], alone.lower, 1e-7)
-            np.testing.assert_allclose(upper[:, lane], alone.upper, 1e-7)
+        low, high, is_infeasible, _ = alone_in(model, *box_of(model, items, lane))
+        assert is_infeasible == bool(verdict.dead >> lane & 1)
+        if model.num_columns and not is_infeasible:
+            np.testing.assert_allclose(lower[:, lane], low, 1e-7)
+            np.testing.assert_allclose(upper[:, lane], high, 1e-7)
 
 
 def knapsack():

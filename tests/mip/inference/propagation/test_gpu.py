@@ -9,12 +9,9 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.kernels.family import Family
 from solvers.mip.heuristics.diving.batched import Steps, portfolio
 from solvers.mip.heuristics.diving.orders import Guide
-from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, Propagator, propagate
-from solvers.mip.inference.propagation.kernels.batch import BATCH
-from solvers.mip.inference.propagation.kernels.box import BOX, LIMIT
-from solvers.mip.inference.propagation.kernels.dive import BULK, CURSOR, HALF, OTHER
-from solvers.mip.inference.propagation.kernels.dive import WHOLE as ALL_OF_IT
-from solvers.mip.inference.propagation.kernels.layout import LANES
+from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
+from solvers.mip.inference.propagation.kernels.batch import BATCH, LANES
+from solvers.mip.inference.propagation.kernels.dive import Amount, Driver
 from tests.mip.inference.propagation.models import AWKWARD, random_model
 from tests.mip.inference.propagation.test_boxes import random_items
 
@@ -30,7 +27,6 @@ MODELS = {
         for kind in ("whole", "mixed")
     },
 }
-WHOLE = [name for name in MODELS if "mixed" not in name]
 
 
 @pytest.fixture(scope="module")
@@ -53,37 +49,6 @@ def launch(gpu: Device, family: Family, name: str, arguments: tuple) -> tuple[li
     gpu.synchronize()
     arrays = [k for k, v in enumerate(arguments) if isinstance(v, np.ndarray)]
     return [copies[k] for k in arrays], [gpu.to_host(there[k]) for k in arrays]
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_round_of_one_box_equals_its_twins(name, gpu):
-    model = MODELS[name]()
-    if not model.num_columns or not model.num_rows:
-        return
-    propagator = Propagator(DeviceModel.of(model, cpu()))
-    propagator.load(model.lower, model.upper, None, 10)
-    for kernel, arguments in propagator.arguments().items():
-        expected, found = launch(gpu, BOX, kernel, arguments)
-        for one, other in zip(expected, found, strict=True):
-            np.testing.assert_allclose(other, one, rtol=1e-9, err_msg=kernel)
-        BOX[kernel](*arguments)  # the next kernel goes on from here
-    assert propagator.control[LIMIT] == 10
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_propagation_of_one_box_equals_that_on_the_cpu(name, gpu):
-    model = MODELS[name]()
-    here = propagate(DeviceModel.of(model, cpu()), model.lower, model.upper)
-    there = Propagator(DeviceModel.of(model, gpu))
-    first = there.propagate(model.lower, model.upper)
-    again = there.propagate(model.lower, model.upper)
-    assert (here.is_infeasible, here.rounds) == (first.is_infeasible, first.rounds)
-    np.testing.assert_array_equal(first.lower, again.lower)
-    np.testing.assert_array_equal(first.upper, again.upper)
-    if not here.is_infeasible:
-        tolerance = 0.0 if name in WHOLE else 1e-7
-        np.testing.assert_allclose(first.lower, here.lower, rtol=tolerance, atol=tolerance)
-        np.testing.assert_allclose(first.upper, here.upper, rtol=tolerance, atol=tolerance)
 
 
 def loaded(model, device) -> BatchBoxes:
@@ -156,12 +121,15 @@ def test_steps_of_a_dive_equal_their_twins(name, gpu):
         steps = Steps(boxes, guide)
         steps.begin(order, lanes)
         both.append((boxes, steps))
-    for most, amount in ((1000, ALL_OF_IT), (1000, HALF), (3, OTHER), (1000, ALL_OF_IT)):
+    for most, amount in (
+        *((1000, Amount.WHOLE), (1000, Amount.HALF)),
+        *((3, Amount.OTHER), (1000, Amount.WHOLE)),
+    ):
         seen = []
         for boxes, steps in both:
             steps.select(most)
             steps.fix(ALL & ~0b1000, amount)
             verdict = boxes.propagate()
-            seen.append((verdict, *boxes.read_control()[[CURSOR, BULK]]))
+            seen.append((verdict, *boxes.read_control()[[Driver.CURSOR, Driver.BULK]]))
         assert seen[1] == seen[0]
         assert_same_boxes(both[0][0], both[1][0], ALL & ~seen[0][0].dead)

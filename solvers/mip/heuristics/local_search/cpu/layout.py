@@ -8,6 +8,7 @@ in the model's size and done by whole arrays.
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +25,15 @@ from solvers.mip.model import MipModel
 Records = npt.NDArray[np.void]
 LongArray = npt.NDArray[np.int64]
 
-BEST, LEAST = 0, 1
-"""Which of the points kept is the best feasible one, and which the least violated."""
+
+class Kept(IntEnum):
+    """Places in ``State.kept``."""
+
+    BEST = 0
+    """The best feasible point."""
+    LEAST = auto()
+    """The least violated one."""
+
 
 ROW = np.dtype(
     [

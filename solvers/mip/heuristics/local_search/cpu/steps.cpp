@@ -239,7 +239,7 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
     expose(module, "aim_below", &aim_below, "state", "best");
     expose(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
     constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
-              {{"BEST", BEST}, {"LEAST", LEAST}});
+              {{"Kept.BEST", BEST}, {"Kept.LEAST", LEAST}});
     constants(module, "solvers.mip.heuristics.local_search.cpu.settings",
               {{"VIOLATION_TOLERANCE", VIOLATION_TOLERANCE}});
     record(module, "solvers.mip.heuristics.local_search.cpu.layout", "ROW", sizeof(Row),

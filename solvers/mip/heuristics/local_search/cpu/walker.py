@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.cpu.layout import BEST, LEAST, state_of, working_bounds
+from solvers.mip.heuristics.local_search.cpu.layout import Kept, state_of, working_bounds
 from solvers.mip.heuristics.local_search.cpu.settings import BALANCED, Origin, WalkerSettings
 from solvers.mip.model import MipModel, is_feasible
 from solvers.native.mip_heuristics_local_search_cpu import aim_below, refresh, run_slice
@@ -164,7 +164,7 @@ class Walker:
         """The point (n,) with the fewest violated rows at a local minimum, and their number."""
         if self._state.status["least_violated"][0] > self._model.num_rows:
             return self.x, self.num_violated
-        return self._state.kept[LEAST].copy(), int(self._state.status["least_violated"][0])
+        return self._state.kept[Kept.LEAST].copy(), int(self._state.status["least_violated"][0])
 
     def start(
         self, x: FloatArray | None = None, *, weights: float = 0.0, perturbation: float = 0.0
@@ -243,5 +243,5 @@ class Walker:
 
     def _checked(self) -> FloatArray | None:
         """Return a copy of the recorded point if it really is feasible."""
-        point = self._model.rounded(self._state.kept[BEST])
+        point = self._model.rounded(self._state.kept[Kept.BEST])
         return point if is_feasible(self._model, point) else None

@@ -327,15 +327,14 @@ NATIVE_MODULE(mip_inference_propagation_batch) {
     expose(module, "batch_assign", &batch_assign, "source", "columns", "binaries", "whole",
            "from_masks", "from_wide", "masks", "wide", "next_masks", "next_wide", "control",
            "threads");
-    native::constants(module, "solvers.mip.inference.propagation.kernels.layout",
+    native::constants(module, "solvers.mip.inference.propagation.kernels.batch",
                       {{"LANES", LANES},
-                       {"LONG_ROW", LONG_ROW},
                        {"LONG_COLUMN", LONG_COLUMN},
-                       {"NUM_ROWS", NUM_ROWS},
-                       {"NUM_LONG_ROWS", NUM_LONG_ROWS},
-                       {"NUM_COLUMNS", NUM_COLUMNS},
-                       {"DEAD", DEAD},
-                       {"WORK", WORK},
-                       {"ROUNDS", ROUNDS},
-                       {"BATCH_CONTROL_SIZE", CONTROL_SIZE}});
+                       {"Control.NUM_ROWS", NUM_ROWS},
+                       {"Control.NUM_LONG_ROWS", NUM_LONG_ROWS},
+                       {"Control.NUM_COLUMNS", NUM_COLUMNS},
+                       {"Control.DEAD", DEAD},
+                       {"Control.WORK", WORK},
+                       {"Control.ROUNDS", ROUNDS},
+                       {"Control.SIZE", CONTROL_SIZE}});
 }

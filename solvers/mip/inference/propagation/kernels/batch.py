@@ -20,18 +20,55 @@ bits.
 
 from __future__ import annotations
 
+from enum import IntEnum
+
 from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
-from solvers.mip.inference.propagation.kernels.layout import (
-    BATCH_BLOCK,
-    BATCH_BLOCKS,
-    CHANGES,
-    DOMAINS,
-    FOLLOWING,
-    LANES,
-    place_launch,
+
+LANES = 32
+"""Candidates side by side: the threads of a warp and the bits of a word."""
+
+BATCH_BLOCK = 256
+
+BATCH_BLOCKS = 1056
+"""Blocks of a launch at most: 8 for each multiprocessor of an H100 or H200."""
+
+LONG_COLUMN = 2048
+"""The rows of longer columns are shared out over all threads of the launch."""
+
+
+class Control(IntEnum):
+    """Places in ``control``.
+
+    For even and odd rounds: lengths of the lists of rows, long rows and columns, and the word of
+    dead lanes. Then entries visited, in pieces of 32 begun, and rounds that had something to do.
+    From ``FREE`` on it belongs to whoever drives the batch.
+    """
+
+    NUM_ROWS = 0
+    NUM_LONG_ROWS = 2
+    NUM_COLUMNS = 4
+    DEAD = 6
+    WORK = 8
+    ROUNDS = 9
+    FREE = 10
+    SIZE = 16
+
+
+CHANGES = (
+    Argument("row_changed", "index[]", "inout"),
+    Argument("row_list", "index[]", "inout"),
+    Argument("column_changed", "index[]", "inout"),
+    Argument("column_list", "index[]", "inout"),
 )
 
-ENTRY_BYTES = 12
+DOMAINS = (Argument("masks", "index[]", "inout"), Argument("wide", "real[]", "inout"))
+
+FOLLOWING = (Argument("next_masks", "index[]", "inout"), Argument("next_wide", "real[]", "inout"))
+
+
+def place_launch(values: Values) -> Launch:
+    """Give each column a warp."""
+    return Launch(-(-int(values["columns"]) * LANES // BATCH_BLOCK), BATCH_BLOCK)
 
 
 def _round_launch(values: Values) -> Launch:
@@ -50,7 +87,7 @@ def _pass_bytes(values: Values) -> int:
     """Each entry with its column's domains in all lanes, each row's start, split, sides, word."""
     binary, entries = int(values["binaries"]), int(values["row_place"].size)
     share = binary / max(1, binary + int(values["whole"].size))
-    of_entry = ENTRY_BYTES + share * 8 + (1.0 - share) * 16 * LANES
+    of_entry = 12 + share * 8 + (1.0 - share) * 16 * LANES
     return int(of_entry * entries) + 36 * int(values["row_lower"].size)
 
 

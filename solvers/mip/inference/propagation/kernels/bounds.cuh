@@ -4,17 +4,37 @@
 
 #include "both.cuh"
 
-// The numbers of tolerances.py, where each is explained.
+// A row is infeasible when its activity misses a side by more than this, absolutely ...
 constexpr double ROW_TOLERANCE = 1e-6;
+
+// ... and by more than this times the side.
 constexpr double ROW_RELATIVE = 1e-9;
+
+// An implied bound of an integer column may be this far beyond an integer.
 constexpr double ROUNDING = 1e-6;
+
+// Bounds of a continuous column that cross by no more than this become their middle.
 constexpr double CROSSING = 1e-6;
+
+// An implied bound of a continuous column moves outward by this times max(1, |bound|), so that
+// rounding errors of the activities cut nothing off.
 constexpr double RELAXATION = 1e-9;
+
+// Implied bounds beyond this are no news (Sofranac et al. 2022 take 1e20, FPR 1e5).
 constexpr double LARGEST_BOUND = 1e15;
+
+// Smaller coefficients imply no bounds.
 constexpr double SMALLEST_ENTRY = 1e-9;
-constexpr double CANCELLING = 1e8;
-constexpr double CANCELLED = 1e6;
+
+// A bound this large makes the implied bound of the other side unreliable when that is so many
+// times smaller.
+constexpr double CANCELLING = 1e8, CANCELLED = 1e6;
+
+// A continuous column's new bound has to be better by this times max(1, |bound|), and by this
+// times the width of its domain; otherwise cycles of continuous columns creep on for ever.
 constexpr double SIGNIFICANT = 1e-3;
+
+// Rounding error of a row's sum, relative to it and its side: the room of a row grows by it.
 constexpr double SUM_ERROR = 1e-12;
 
 #define INFINITE (REAL(1) / REAL(0))

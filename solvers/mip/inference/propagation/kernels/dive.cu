@@ -1,6 +1,5 @@
 // A step of 32 dives beside propagation; dive.py states what each kernel computes.
 
-#include "in_place.cuh"
 #include "lanes.cuh"
 #include "values.cuh"
 

@@ -2,7 +2,7 @@
 
 The boxes are those of ``solvers.mip.inference.propagation.kernels.batch``. All lanes follow one
 ``order`` of integer columns (by place), so that the rows they change are mostly the same ones;
-each lane has its own rule for values (:data:`DOWN` and so on), seed, and probability of taking a
+each lane has its own :class:`Rule` for values, seed, and probability of taking a
 random value instead. ``control`` keeps where the dive has got to and how many columns the bulk has.
 
 Device and twin agree exactly.
@@ -10,25 +10,61 @@ Device and twin agree exactly.
 
 from __future__ import annotations
 
+from enum import IntEnum, auto
+
 from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
-from solvers.mip.inference.propagation.kernels.layout import BATCH_BLOCK, BATCH_BLOCKS, FREE, LANES
-
-DOWN, UP, RANDOM, GOOD, BAD, LOOSE, TIGHT, REFERENCE = range(8)
-"""How a lane picks a value: the lower bound, the upper one, any, that for the better or for the
-worse objective, the bound with fewer or with more locks, or near a reference point, where 0.3
-becomes 0 for certain or almost and 0.5 either way (section 2.3 of arXiv 2510.20499)."""
-
-CURSOR, BULK = FREE, FREE + 1
-"""In ``control``: places of the order that every living lane has behind it, and columns of the
-present bulk."""
-
-WHOLE, HALF, FIRST, OTHER = 0, 1, 2, 3
-"""How much of a bulk to fix: all; its first half; its first column; that, at another value."""
+from solvers.mip.inference.propagation.kernels.batch import (
+    BATCH_BLOCK,
+    BATCH_BLOCKS,
+    LANES,
+    Control,
+)
 
 SELECT_BLOCK = 1024
+"""Threads that choose the next bulk, all in one block."""
 
-LAST_ONES = 36
-"""The last columns are fixed one by one (section 2.3 of arXiv 2510.20499)."""
+
+class Rule(IntEnum):
+    """How a lane picks a value."""
+
+    DOWN = 0
+    """The lower bound."""
+    UP = auto()
+    """The upper bound."""
+    RANDOM = auto()
+    """Any value."""
+    GOOD = auto()
+    """The bound for the better objective."""
+    BAD = auto()
+    """That for the worse one."""
+    LOOSE = auto()
+    """The bound with fewer locks."""
+    TIGHT = auto()
+    """That with more."""
+    REFERENCE = auto()
+    """Near a reference point, where 0.3 becomes 0 for certain or almost and 0.5 either way
+    (section 2.3 of arXiv 2510.20499)."""
+
+
+class Amount(IntEnum):
+    """How much of a bulk to fix."""
+
+    WHOLE = 0
+    HALF = auto()
+    FIRST = auto()
+    """Its first column."""
+    OTHER = auto()
+    """That, at another value."""
+
+
+class Driver(IntEnum):
+    """Places in ``control`` that dives use."""
+
+    CURSOR = Control.FREE.value
+    """Places of the order that every living lane has behind it."""
+    BULK = auto()
+    """Columns of the present bulk."""
+
 
 SELECT = Kernel(
     name="dive_select",

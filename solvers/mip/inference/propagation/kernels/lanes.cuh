@@ -5,6 +5,8 @@
 
 #include "layout.cuh"
 
+#define ALL_LANES 0xffffffffu
+
 __device__ __forceinline__ int fetch_or(int* at, unsigned word) { return atomicOr(at, (int)word); }
 __device__ __forceinline__ long long fetch_or(long long* at, unsigned word) {
     return (long long)atomicOr((unsigned long long*)at, (unsigned long long)word);

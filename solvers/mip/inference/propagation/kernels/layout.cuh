@@ -1,4 +1,4 @@
-// Sizes and places of a batch of boxes, as layout.py has them, and words with a bit for each lane.
+// Sizes and places of a batch of boxes, as batch.py has them, and words with a bit for each lane.
 
 #pragma once
 

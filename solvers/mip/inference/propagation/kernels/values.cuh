@@ -4,6 +4,7 @@
 
 #include "bounds.cuh"
 
+// The last columns are fixed one by one (section 2.3 of arXiv 2510.20499).
 constexpr int LAST_ONES = 36;
 
 enum Rule { DOWN, UP, RANDOM, GOOD, BAD, LOOSE, TIGHT, REFERENCE };

@@ -10,7 +10,7 @@ from solvers.mip.heuristics.diving.batched import run_dives
 from solvers.mip.heuristics.diving.orders import Guide, by_blame
 from solvers.mip.inference.cliques import find_cliques
 from solvers.mip.inference.propagation import DeviceModel
-from solvers.mip.inference.propagation.kernels.dive import DOWN, RANDOM, REFERENCE, UP
+from solvers.mip.inference.propagation.kernels.dive import Rule
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_inference_propagation_dive import value_of
@@ -177,14 +177,14 @@ def test_values_follow_the_rules():
     def value(rule, seed=1, noise=0.0, x=0.0, lower=-2.0, upper=5.0):
         return value_of(rule, seed, noise, 3, -1, 1, x, lower, upper)
 
-    assert value(DOWN) == -2.0
-    assert value(UP) == 5.0
-    assert value(UP, upper=INF) == -2.0
-    assert value(DOWN, lower=-INF) == 5.0
-    assert value(UP, lower=-INF, upper=INF) == 0.0
-    assert {value(RANDOM, seed) for seed in range(200)} == set(range(-2, 6))
-    assert {value(REFERENCE, seed, x=2.5) for seed in range(50)} == {2.0, 3.0}
-    assert {value(REFERENCE, seed, x=2.999) for seed in range(50)} == {3.0}
-    assert {value(REFERENCE, seed, x=9.5) for seed in range(50)} == {5.0}
-    drawn = [value(DOWN, seed, noise=0.3) for seed in range(400)]
+    assert value(Rule.DOWN) == -2.0
+    assert value(Rule.UP) == 5.0
+    assert value(Rule.UP, upper=INF) == -2.0
+    assert value(Rule.DOWN, lower=-INF) == 5.0
+    assert value(Rule.UP, lower=-INF, upper=INF) == 0.0
+    assert {value(Rule.RANDOM, seed) for seed in range(200)} == set(range(-2, 6))
+    assert {value(Rule.REFERENCE, seed, x=2.5) for seed in range(50)} == {2.0, 3.0}
+    assert {value(Rule.REFERENCE, seed, x=2.999) for seed in range(50)} == {3.0}
+    assert {value(Rule.REFERENCE, seed, x=9.5) for seed in range(50)} == {5.0}
+    drawn = [value(Rule.DOWN, seed, noise=0.3) for seed in range(400)]
     assert 0.6 < np.mean(np.array(drawn) == -2.0) < 0.85
