@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import gpu_bridge as gb
-from benchmarks.kernels import copy_bandwidth, launcher, median_seconds
+from benchmarks.kernels import copy_bandwidth, launcher
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
 from solvers.core.problem import Problem

@@ -27,15 +27,14 @@ from solvers.core.device import Device, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.projectors import first_order
-from solvers.mip.heuristics.feasibility_pump.root import Root, root_relaxation
-from solvers.mip.heuristics.feasibility_pump.rounding import by_propagation
+from solvers.mip.heuristics.feasibility_pump.projection import Augmented
 from solvers.mip.heuristics.feasibility_pump.run import Pump, PumpBatch
+from solvers.mip.heuristics.feasibility_pump.steps import by_propagation
+from solvers.mip.inference.relaxation import Root, first_order, root_relaxation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.incumbents import Found, Pool, Submit
 from solvers.mip.solutions.polish import Polisher
-from solvers.mip.solutions.pool import Found, Pool, Submit
 from solvers.pdlp.shared_matrix import SharedMatrix
 from solvers.pdlp.warm_started import WarmStarted
 

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import read
 from solvers.core.problem import FloatArray, Problem
-from solvers.mip.heuristics.local_search.cpu.settings import PRESETS
+from solvers.mip.heuristics.local_search.cpu.layout import PRESETS
 from solvers.mip.heuristics.local_search.cpu.walk import walk
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible

@@ -48,7 +48,7 @@ from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL, TEAMS, grid_bytes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (80_000, 100_000, 4)}
 """Rows, columns and entries of a row."""
@@ -133,7 +133,7 @@ def synthetic(name: str, seed: int) -> MipModel:
 
 def core_rate(model: MipModel, seed: int) -> float:
     """Return the moves per second of one walker on one core, after a slice that loads."""
-    from solvers.mip.heuristics.local_search.cpu.settings import FAST
+    from solvers.mip.heuristics.local_search.cpu.layout import FAST
     from solvers.mip.heuristics.local_search.cpu.walker import Walker
 
     walker = Walker(model, FAST, seed)

@@ -8,7 +8,7 @@ as the heuristics read it, ``pool`` what they have found, ``budget`` how long ea
 every point goes through ``acceptance`` and ``incumbents``.
 """
 
-from solvers.mip.reducer import Reduced
+from solvers.mip.presolve_stage import Reduced
 from solvers.mip.solve import solve
 
 __all__ = ["Reduced", "solve"]

@@ -149,8 +149,7 @@ def _least_violated(known: Knowledge) -> FloatArray | None:
 
 def _violation(model: MipModel, x: FloatArray) -> tuple[int, float]:
     """Return how many rows a point (n,) violates, and by how much in all."""
-    activity = model.activity(x)
-    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+    outside = model.outside(x)
     violated = outside[outside > FEASIBILITY_TOLERANCE]
     return violated.size, float(violated.sum())
 

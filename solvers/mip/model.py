@@ -142,6 +142,15 @@ class MipModel:
         """Return A x, (m,)."""
         return self.problem.entries.times(x)
 
+    def outside(self, x: FloatArray) -> FloatArray:
+        """Return by how much each row (m,) leaves its sides at ``x`` (n,); negative within."""
+        activity = self.activity(x)
+        return np.maximum(self.row_lower - activity, activity - self.row_upper)
+
+    def violated_rows(self, x: FloatArray) -> int:
+        """Return how many rows ``x`` (n,) violates."""
+        return int(np.count_nonzero(self.outside(x) > FEASIBILITY_TOLERANCE))
+
     def rounded(self, x: FloatArray) -> FloatArray:
         """Return a copy of ``x`` within its bounds, integer columns at the nearest integer."""
         point = np.clip(x, self.lower, self.upper)
@@ -153,9 +162,7 @@ class MipModel:
 
 def largest_row_violation(model: MipModel, x: FloatArray) -> float:
     """Return by how much the worst row leaves its sides at ``x`` (n,); 0 where all hold."""
-    activity = model.activity(x)
-    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
-    return float(np.max(outside, initial=0.0))
+    return float(np.max(model.outside(x), initial=0.0))
 
 
 def is_feasible(model: MipModel, x: FloatArray, tolerance: float = FEASIBILITY_TOLERANCE) -> bool:

@@ -1,6 +1,8 @@
 """From the problem as it was given to what heuristics share: presolve, propagation, the acceptance.
 
-Meanwhile the problem as it is is swept once for a first point, and searched by walkers.
+Heuristics wait for presolve as far as :class:`Reducer` says; beyond that it goes on beside them.
+Meanwhile the problem as it is is swept once for a first point, and searched by walkers. The least
+violated points of these go to the heuristics on the reduced model, to begin from.
 """
 
 from __future__ import annotations
@@ -8,25 +10,161 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.device import Device, cpu, find_devices
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.bound import SOURCE as PROVER
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.reducer import Reduced
+from solvers.mip.proof_stage import SOURCE as PROVER
 from solvers.mip.solutions.acceptance import Acceptance
-from solvers.mip.solutions.pool import InfeasiblePoints
+from solvers.mip.solutions.incumbents import InfeasiblePoints
 from solvers.mip.solutions.start import bring_in
 
 if TYPE_CHECKING:
     from solvers.mip.portfolio.heuristic_context import HeuristicContext
+    from solvers.presolve import Reduction
+    from solvers.presolve.background import BackgroundPresolve
+
+Map = Callable[[FloatArray], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """What is left of a problem to search.
+
+    Parameters
+    ----------
+    problem : Problem
+    to_original : callable
+        Maps a point of it to one of the original problem.
+    to_reduced : callable, optional
+        Maps a point of the original to one of it that may or may not be feasible.
+    settled : Outcome, optional
+        The answer to the original problem, where reducing found it.
+    further : callable, optional
+        Reduces the original problem anew and in more time, where time has ended this reduction.
+    """
+
+    problem: Problem
+    to_original: Map
+    to_reduced: Map | None = None
+    settled: Outcome | None = None
+    further: Callable[[Progress], Reduced] | None = None
+
+
+def unreduced(problem: Problem) -> Reduced:
+    """Return a problem as its own reduction."""
+
+    def itself(x: FloatArray) -> FloatArray:
+        return x
+
+    return Reduced(problem, itself, itself)
+
+
+PRESOLVE_SHARE, PRESOLVE_AT_MOST = 0.1, 3.0
+"""Part of the time left, and seconds, that heuristics wait for presolve before they begin on the
+model as it is."""
+
+PRESOLVE_BESIDE_FROM = 4_000_000
+"""Nonzeros from which heuristics begin at once and presolve goes on beside them: HiGHS takes about
+a microsecond for each to read such a model, and more than its seconds for the first reductions."""
+
+FURTHER_SHARE = 0.4
+"""Part of the time left that presolve may take in all. On the model as it is, heuristics often find
+nothing: walks of 400 million entries found no point of irish-electricity before presolve, which
+takes five seconds of one core, and after it one in 70 to 80 million, on one of two seeds."""
+
+LOOK = 0.05
+"""Seconds between two looks at whether who waits for presolve is to stop."""
+
+SolveExactly = Callable[[Problem, Progress], Outcome | None]
+"""Solves what presolve has left, where another engine solves problems of its kind exactly; returns
+None where it is of no such kind, or no optimum was proven."""
+
+
+class Reducer:
+    """Presolves one problem.
+
+    It is never cut short to begin anew: what it has done by then is half of the work.
+
+    Parameters
+    ----------
+    problem : Problem
+    solve_exactly : callable, optional
+    """
+
+    def __init__(self, problem: Problem, solve_exactly: SolveExactly | None = None) -> None:
+        self._problem = problem
+        self._solve_exactly = solve_exactly
+        self._background: BackgroundPresolve | None = None
+
+    def __call__(self, progress: Progress) -> Reduced:
+        """Return the reduced problem, or the problem itself with the way to a smaller one."""
+        if self._problem.num_nonzeros < PRESOLVE_BESIDE_FROM:
+            patience = min(PRESOLVE_SHARE * progress.time_left, PRESOLVE_AT_MOST)
+            if self._begun(progress).wait(patience):
+                return self._reduced(progress)
+        return replace(unreduced(self._problem), further=self._further)
+
+    def abandon(self) -> None:
+        """Stop what nobody waits for any more."""
+        if self._background is not None:
+            self._background.abandon()
+
+    def _begun(self, progress: Progress) -> BackgroundPresolve:
+        from solvers.presolve.background import BackgroundPresolve
+
+        if self._background is None:
+            seconds = FURTHER_SHARE * progress.time_left
+            self._background = BackgroundPresolve(self._problem, progress, seconds)
+        return self._background
+
+    def _further(self, progress: Progress) -> Reduced:
+        """Wait for the end of presolve, however long it takes."""
+        background = self._begun(progress)
+        while not background.wait(LOOK) and progress.should_stop() is None:
+            pass
+        return self._reduced(progress)
+
+    def _reduced(self, progress: Progress) -> Reduced:
+        assert self._background is not None  # the callers have begun
+        reduction = self._background.reduction()
+        settled = reduction.settled
+        is_reduced = reduction.problem is not self._problem
+        if settled is None and is_reduced and self._solve_exactly is not None:
+            answer = self._solve_exactly(reduction.problem, progress)
+            settled = None if answer is None else reduction.undo(answer)
+        return _as_reduced(reduction, settled)
+
+
+def _as_reduced(reduction: Reduction, settled: Outcome | None) -> Reduced:
+    """Return what presolve has come to, with the ways there and back."""
+    forward = reduction.forward
+
+    def to_original(x: FloatArray) -> FloatArray:
+        point = Outcome(
+            SolutionStatus.FEASIBLE, StopReason.CONVERGED, objective=np.nan, x=x, engine="mip"
+        )
+        back = reduction.undo(point).x
+        assert back is not None  # undo maps points to points
+        return back
+
+    def to_reduced(x: FloatArray) -> FloatArray:
+        assert forward is not None  # given only where there is one
+        there = forward(Start(x=x)).x
+        assert there is not None  # as above
+        return there
+
+    return Reduced(reduction.problem, to_original, None if forward is None else to_reduced, settled)
+
 
 START_SHARE, START_WORK = 0.05, 2e9
 """Part of the time left, and work, for completing a start."""
@@ -81,9 +219,9 @@ class Reducing:
             budget = Budget(left, stop=lambda: self._enough.is_set() or solve.is_over())
             self.sweep_original(solve.incumbents.infeasible_points)
             if not budget.spent():
-                from solvers.mip.heuristics.before_presolve import walk_early
+                from solvers.mip.heuristics.local_search.heuristic import search_original
 
-                walk_early(solve.incumbents, solve.options.seed, budget)
+                search_original(solve.incumbents, solve.options.seed, budget)
 
         solve.spawn("local search before presolve", search)
 
@@ -139,9 +277,8 @@ class Reducing:
         self._further = reduced.further
         solve.is_reducing = self.is_unfinished
         if not (solve.is_sequential or solve.has_point):
-            from solvers.mip.heuristics.before_presolve import hand_on_original
-
-            hand_on_original(solve.incumbents, context.acceptance)
+            points = solve.incumbents.infeasible_points.points()
+            hand_on([point.x for point in points], context.acceptance)
         if solve.start is not None and solve.start_is_open:
             self._bring_in(solve.start, context.acceptance)
         return context
@@ -154,8 +291,6 @@ class Reducing:
             self._solve.is_reducing = False
 
     def _reduce_further(self, before: HeuristicContext) -> HeuristicContext | None:
-        from solvers.mip.heuristics.before_presolve import hand_on
-
         assert self._further is not None  # asked by the caller
         solve = self._solve
         reduced = self._further(solve.progress)
@@ -169,7 +304,9 @@ class Reducing:
             return None
         context = self._set_up(reduced)
         if context is not None:
-            hand_on(before.acceptance, context.acceptance)
+            points = before.acceptance.infeasible_points.points()
+            there = [before.acceptance.original_of(point.x) for point in points[:POINTS]]
+            hand_on(there, context.acceptance)
         return context
 
     def take(self, x: FloatArray, source: str = PROVER) -> None:
@@ -239,3 +376,18 @@ def is_much_smaller(problem: Problem, model: MipModel) -> bool:
         (problem.num_nonzeros, model.num_nonzeros),
     )
     return any(new <= MUCH_SMALLER * old for new, old in sizes)
+
+
+POINTS = 3
+"""Least violated points that are handed on."""
+
+
+def hand_on(points: list[FloatArray], acceptance: Acceptance) -> None:
+    """Show the best points (n,) of the original problem to the heuristics on a reduced model."""
+    model = acceptance.model
+    for point in points[:POINTS]:
+        there = acceptance.reduced_of(point)
+        if there is None:
+            return
+        x = model.rounded(np.where(np.isfinite(there), there, 0.0))
+        acceptance.infeasible_points(x, model.violated_rows(x))

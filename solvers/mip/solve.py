@@ -28,10 +28,9 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.answer import Knowledge, answer
 from solvers.mip.context import SolveContext
-from solvers.mip.heuristics.trivial import record_trivial
-from solvers.mip.presolve_stage import Reduce, Reducing
+from solvers.mip.heuristics.constructive import record_trivial
+from solvers.mip.presolve_stage import Reduce, Reducer, Reducing, SolveExactly, unreduced
 from solvers.mip.proof_stage import Proving
-from solvers.mip.reducer import Reducer, SolveExactly, unreduced
 from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import pytest
 from solvers.core.concurrency import StopFlag, left_behind, run_beside, start_thread
 from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
-from solvers.mip.heuristics.local_search.cpu.settings import BALANCED
+from solvers.mip.heuristics.local_search.cpu.layout import BALANCED
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.native import Interrupted
 from tests.mip.heuristics.local_search.cpu.models import model

@@ -13,9 +13,9 @@ from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Declined, Heuristic
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.portfolio.participant import Participant
+from solvers.mip.portfolio.scheduler import Participant
 from solvers.mip.portfolio.table import TABLE
-from solvers.mip.reducer import unreduced
+from solvers.mip.presolve_stage import unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 
 

@@ -13,10 +13,8 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.answer import infeasible
-from solvers.mip.heuristics.before_presolve import hand_on
 from solvers.mip.model import MipModel
-from solvers.mip.presolve_stage import is_much_smaller
-from solvers.mip.reducer import Reduced, unreduced
+from solvers.mip.presolve_stage import Reduced, hand_on, is_much_smaller, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solve import search
@@ -138,7 +136,7 @@ def test_the_least_violated_points_go_along():
     after = Acceptance(MipModel.of(reduced.problem), reduced, incumbents, progress)
     x = np.arange(problem.num_columns) % 2.0
     before.infeasible_points(x, 7)
-    hand_on(before, after)
+    hand_on([before.original_of(one.x) for one in before.infeasible_points.points()], after)
     (point,) = after.infeasible_points.points()
     assert np.array_equal(point.x, x[:-FIXED])
     short = reduced.problem.row_lower - reduced.problem.matrix @ x[:-FIXED]

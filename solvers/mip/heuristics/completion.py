@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.trivial import trivial_points
+from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report

@@ -21,9 +21,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.mip.model import FEASIBILITY_TOLERANCE, ByteArray, IndexArray, MipModel
+from solvers.mip.model import ByteArray, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool, Submit
+from solvers.mip.solutions.incumbents import Found, Pool, Submit
 from solvers.native.mip_inference_aggregation import add
 
 # A model without the columns that others define, and the ways between it and the whole one.
@@ -86,9 +86,7 @@ class Aggregated:
 
         def full_infeasible(x: FloatArray, violated_rows: int) -> None:
             point = self.whole.rounded(self.to_whole(x))
-            activity = self.whole.activity(point)
-            outside = np.maximum(self.whole.row_lower - activity, activity - self.whole.row_upper)
-            infeasible_points(point, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
+            infeasible_points(point, self.whole.violated_rows(point))
 
         return full_infeasible
 

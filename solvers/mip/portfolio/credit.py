@@ -12,7 +12,7 @@ import threading
 
 import numpy as np
 
-from solvers.mip.solutions.pool import Pool
+from solvers.mip.solutions.incumbents import Pool
 
 WALKS, NEIGHBOURHOODS, CLAUSES, DIVES = "local search", "neighbourhoods", "clauses", "dives"
 SWAPS = "swap moves"

@@ -17,11 +17,11 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.mip.context import SolveContext
-from solvers.mip.heuristics.feasibility_pump.root import Root
 from solvers.mip.inference.aggregation import Aggregated, eliminate
 from solvers.mip.inference.cliques import Cliques, find_cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.probing import ProbingCache
+from solvers.mip.inference.relaxation import Root
 from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import Credit

@@ -13,10 +13,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from solvers.core.outcome import relative_gap
+import numpy as np
+
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic import Declined, Heuristic, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
+
+if TYPE_CHECKING:
+    from solvers.mip.portfolio.budget import Budget
+    from solvers.mip.portfolio.heuristic_context import HeuristicContext
+    from solvers.mip.portfolio.table import Place, Row
 
 Work = Callable[[Budget, int], None]
 """Runs a heuristic until the budget is spent or it has nothing more to try, with a seed."""
@@ -275,75 +283,140 @@ def _go(turn: Turn, context: HeuristicContext, budget: Budget) -> bool:
     return True
 
 
-# How much of their time heuristics leave to the proof where both share few cores.
-#
-# Two threads on two cores take more from each other than it seems: caches, memory, and where a
-# core of a virtual machine is half of a real one, a third of its speed. Once the gap is small and
-# nothing has improved for long, all that the heuristics could still gain is that gap, while the
-# proof decides when the solve is over.
+# One heuristic in one solve: its states, its share, its end.
 
 
-FEW_CORES = 4
-"""Up to so many cores heuristics rest; where there are more, a few threads at work are one more
-among many."""
-
-SMALL_GAP = 0.1
-"""Relative gap below which heuristics work in proportion to it."""
-
-LEAST_PART = 0.1
-"""Part of the time that they work in any case."""
-
-QUIET_SECONDS, QUIET_SHARE = 2.0, 0.25
-"""How long nothing has to have improved: seconds, and part of the time so far."""
-
-LOOK = 0.05
-"""Seconds between two looks at whether a rest is over."""
+UNLIMITED = 3600.0
+"""Seconds that count as the time left where there is no limit."""
 
 
-def working_part(gap: float, seconds: float, since_improvement: float) -> float:
-    """Return the part of the time that heuristics should work.
+class Participant:
+    """Gives turns to one heuristic; safe to use from any thread.
+
+    A turn goes to the state that has waited longest; only where all are busy is another one made.
 
     Parameters
     ----------
-    gap : float
-        Relative gap; inf or NaN without a point or a bound.
-    seconds : float
-        Time so far.
-    since_improvement : float
-        Time since the last better point.
-    """
-    is_quiet = since_improvement > max(QUIET_SECONDS, QUIET_SHARE * seconds)
-    if not is_quiet or not gap < SMALL_GAP:
-        return 1.0
-    return max(LEAST_PART, gap / SMALL_GAP)
-
-
-class Throttling:
-    """Lets the heuristics of one solve rest between turns, while a proof is under way.
-
-    Parameters
-    ----------
+    heuristic : Heuristic
     context : HeuristicContext
+
+    Attributes
+    ----------
+    is_over : bool
+        Whether there are no more turns: it has declined, or has nothing left to try.
+
+    Raises
+    ------
+    Declined
+        Where the heuristic does not suit the model.
     """
 
-    def __init__(self, context: HeuristicContext) -> None:
+    def __init__(self, heuristic: Heuristic[Any, Any], context: HeuristicContext) -> None:
+        self.heuristic = heuristic
         self._context = context
+        self._waiting: list[Any] = []
+        self._made = 0
+        self._lock = threading.Lock()
+        self.is_over = False
+        heuristic.needs.check(context)
+        self.prepared = heuristic.prepare(context)
 
-    def after(self, seconds: float, budget: Budget) -> None:
-        """Rest after a turn of so many seconds, until there is a better point at the latest."""
-        part = self._working_part()
-        end = time.monotonic() + seconds * (1.0 / part - 1.0)
-        version = self._context.acceptance.pool.version
-        while time.monotonic() < end and not budget.is_over():
-            if self._context.acceptance.pool.version != version:
+    def share(self, usual: float) -> float:
+        """Return what the heuristic is due now, where the table gives it ``usual``."""
+        if self.is_over or usual == 0.0 or not self.heuristic.needs.are_met(self._context):
+            return 0.0
+        return self.heuristic.share(self.prepared, usual)
+
+    def run(self, budget: Budget, seed: int) -> None:
+        """Run one turn."""
+        with self._lock:
+            number, state = self._made, self._waiting.pop(0) if self._waiting else None
+            self._made += state is None
+        if state is None:
+            try:
+                state = self.heuristic.begin(self.prepared, number)
+            except Declined as refusal:
+                self.is_over = True
+                self._context.log(f"The heuristic '{self.heuristic.name}' declines: {refusal}.")
                 return
-            time.sleep(LOOK)
+        try:
+            report = self.heuristic.run(state, budget, seed)
+        finally:
+            with self._lock:
+                self._waiting.append(state)
+        self._take_note(report)
 
-    def _working_part(self) -> float:
-        solve = self._context.solve
-        best = solve.incumbents.pool.best
-        if best is None or solve.options.heuristics_only or solve.cores > FEW_CORES:
-            return 1.0
-        now = solve.progress.seconds
-        gap = relative_gap(best.objective, solve.progress.best_bound)
-        return working_part(gap, now, now - best.seconds)
+    def _take_note(self, report: Report) -> None:
+        """Pass on what is proven, and give up the states where it is over."""
+        if report.proven == np.inf:
+            self._context.solve.prove_infeasible()
+        elif np.isfinite(report.proven):
+            self._context.solve.prove_bound(report.proven, self.heuristic.name)
+        self.is_over |= report.is_over
+        if self.is_over:
+            with self._lock:
+                self._waiting.clear()
+
+
+def line_up(
+    rows: Sequence[Row],
+    context: HeuristicContext,
+    places: Sequence[Place],
+    seconds: float,
+    workers: int = 1,
+) -> list[Activity]:
+    """Return the rows of a table that take part in a solve, as the scheduler sees them.
+
+    Who declines is left out and named in the log, as is who fails.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    context : HeuristicContext
+    places : sequence of Place
+        Where there is room for heuristics; rows for other places are left out.
+    seconds : float
+        Time left, as far as the lengths of turns derive from it.
+    workers : int
+        Turns that run side by side.
+    """
+    found: list[Activity] = []
+    participants: dict[Heuristic[Any, Any], Participant] = {}
+    reasons: list[str] = []
+    for row in rows:
+        if row.place not in places or not row.models.holds(context.model):
+            continue
+        if row.cores > context.solve.cores:
+            continue
+        try:
+            if row.heuristic not in participants:
+                participants[row.heuristic] = Participant(row.heuristic, context)
+        except Declined as refusal:
+            reasons.append(f"'{row.name}' ({refusal})")
+            continue
+        except Exception as failure:
+            context.log(f"The heuristic '{row.name}' failed and is left out: {failure!r}")
+            continue
+        found.append(_activity(row, participants[row.heuristic], context, seconds, workers))
+    if reasons:
+        context.log(f"Heuristics that decline: {', '.join(reasons)}.")
+    return found
+
+
+def _activity(
+    row: Row, participant: Participant, context: HeuristicContext, seconds: float, workers: int
+) -> Activity:
+    def share() -> float:
+        return participant.share(row.after if context.has_point else row.before)
+
+    return Activity(
+        row.name,
+        participant.run,
+        share,
+        longest=min(row.longest, row.part_of_time * min(seconds, UNLIMITED)),
+        shortest=row.shortest,
+        most=min(row.most, max(1, workers // row.one_of)),
+        once=row.once,
+        at_once=row.at_once,
+        kind=row.kind,
+    )

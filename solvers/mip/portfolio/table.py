@@ -15,13 +15,12 @@ import numpy as np
 
 from solvers.mip.heuristics.annealing.search import SwapMoves
 from solvers.mip.heuristics.completion import Completion
-from solvers.mip.heuristics.diving.heuristic import DeviceDives, ImprovingDive, LinearDive
-from solvers.mip.heuristics.feasibility_pump.heuristic import (
-    DevicePumps,
-    FeasibilityPump,
-    SolveRelaxation,
-)
+from solvers.mip.heuristics.constructive import Trivial
+from solvers.mip.heuristics.diving.batched import DeviceDives
+from solvers.mip.heuristics.diving.heuristic import ImprovingDive, LinearDive
+from solvers.mip.heuristics.feasibility_pump.run import DevicePumps, FeasibilityPump
 from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive, Round
+from solvers.mip.heuristics.knowledge import DeviceProbe, Probe, SolveRelaxation
 from solvers.mip.heuristics.large_neighbourhood.search import Mend, Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
@@ -31,8 +30,6 @@ from solvers.mip.heuristics.local_search.gpu.heuristic import (
 from solvers.mip.heuristics.local_search.heuristic import AggregatedLocalSearch, LocalSearch
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import MeetInTheMiddle
 from solvers.mip.heuristics.one_opt.improve import DeviceImprove, Improve
-from solvers.mip.heuristics.probe import DeviceProbe, Probe
-from solvers.mip.heuristics.trivial import Trivial
 from solvers.mip.heuristics.zero_objective import (
     BY_WORK,
     MOST_ENTRIES_BY_WORK,

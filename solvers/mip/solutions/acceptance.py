@@ -17,11 +17,10 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.reducer import Reduced
-from solvers.mip.solutions.incumbents import IncumbentStore
-from solvers.mip.solutions.pool import Found, InfeasiblePoints, Pool
+from solvers.mip.solutions.incumbents import Found, IncumbentStore, InfeasiblePoints, Pool
 
 if TYPE_CHECKING:
+    from solvers.mip.presolve_stage import Reduced
     from solvers.mip.solutions.polish import Polished
 
 POOL_CAPACITY = 32

@@ -11,8 +11,7 @@ from solvers.core.problem import FloatArray
 from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.acceptance import Acceptance
-from solvers.mip.solutions.incumbents import IncumbentStore
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.incumbents import IncumbentStore, Submit
 
 if TYPE_CHECKING:
     from solvers.mip.inference.domain import Domain

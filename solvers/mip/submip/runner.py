@@ -17,9 +17,8 @@ from solvers.highs.model import mip_settings
 from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Submit
-from solvers.mip.submip.restricted import Restricted, restrict
-from solvers.mip.submip.submip import SubMip, SubMipResult, SubMipStatus
+from solvers.mip.solutions.incumbents import Submit
+from solvers.mip.submip.submip import Restricted, SubMip, SubMipResult, SubMipStatus, restrict
 
 # What a running sub-MIP is asked and tells.
 

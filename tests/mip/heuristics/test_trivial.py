@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.core.progress import Progress
-from solvers.mip.heuristics.trivial import SOURCE, record_trivial, submit_trivial
+from solvers.mip.heuristics.constructive import SOURCE, record_trivial, submit_trivial
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import IncumbentStore

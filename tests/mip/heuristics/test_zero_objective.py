@@ -13,7 +13,7 @@ from solvers.mip.heuristics.zero_objective import SOURCE, ZeroObjective, search_
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Declined, Needs
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.portfolio.participant import Participant, line_up
+from solvers.mip.portfolio.scheduler import Participant, line_up
 from solvers.mip.portfolio.table import TABLE, Place
 from solvers.mip.submip import SubMipStatus, runner
 from tests.mip.context_of import context_of

@@ -15,7 +15,7 @@ from solvers.mip.portfolio.credit import (
     Credit,
     kind_of,
 )
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 
 
 class Book:

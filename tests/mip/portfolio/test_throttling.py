@@ -10,12 +10,9 @@ import pytest
 
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
+from solvers.mip import heuristic_stage
 from solvers.mip.context import SolveContext
-from solvers.mip.model import MipModel
-from solvers.mip.portfolio import scheduler
-from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.portfolio.scheduler import (
+from solvers.mip.heuristic_stage import (
     LEAST_PART,
     QUIET_SECONDS,
     QUIET_SHARE,
@@ -23,7 +20,10 @@ from solvers.mip.portfolio.scheduler import (
     Throttling,
     working_part,
 )
-from solvers.mip.solutions.pool import Found
+from solvers.mip.model import MipModel
+from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import context_of
 from tests.mip.test_solve import covering
 
@@ -78,7 +78,7 @@ def test_on_few_cores_a_rest_is_as_long_as_its_part_says():
 
 @pytest.mark.parametrize("options", [{"threads": 16}, {"threads": 2, "heuristics_only": True}])
 def test_others_do_not_rest(options, monkeypatch):
-    monkeypatch.setattr(scheduler.time, "sleep", lambda _: pytest.fail("it rests"))
+    monkeypatch.setattr(heuristic_stage.time, "sleep", lambda _: pytest.fail("it rests"))
     rested(context_with(**options))
 
 

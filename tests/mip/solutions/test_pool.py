@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 
 INTEGERS = np.array([0, 1])
 

@@ -7,7 +7,7 @@ from solvers.core.progress import Progress
 from solvers.linalg.cg import never
 from solvers.mip.model import MipModel, is_feasible, largest_row_violation
 from solvers.mip.solutions.incumbents import IncumbentStore
-from solvers.mip.solutions.touch_up import touched_up
+from solvers.mip.solutions.polish.continuous import touched_up
 
 
 def flows(seed: int, rows: int = 40, columns: int = 160) -> tuple[Problem, np.ndarray]:

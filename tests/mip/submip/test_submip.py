@@ -11,8 +11,8 @@ from solvers.highs.task import Model
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.submip import ExtraRow, Limits, SubMip, SubMipStatus, solve_submip
-from solvers.mip.submip.restricted import restrict
 from solvers.mip.submip.runner import affordable_nodes
+from solvers.mip.submip.submip import restrict
 from tests.mip.solutions.polish.test_polisher import model_of, random_model
 
 

@@ -29,7 +29,7 @@ from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import SWAPS
 from solvers.mip.portfolio.heuristic import OVER, UNFINISHED, Declined, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_annealing import anneal, sum_up
 
 FIRST_TRIALS, LONGEST = 2_000, 20_000_000

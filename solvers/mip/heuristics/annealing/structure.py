@@ -25,6 +25,7 @@ from solvers.mip.heuristics.annealing.groups import (
 from solvers.mip.model import IndexArray, MipModel
 from solvers.native.mip_heuristics_annealing import sum_up
 
+
 class Side(IntEnum):
     """Sides of a row."""
 
@@ -152,6 +153,7 @@ class Number(IntEnum):
     VIOLATED = auto()
     """How many sides of rows and ends of slacks are violated, without rounding errors."""
 
+
 NOTHING = 1e-7
 """Violation, not weighted, up to which nothing is violated."""
 
@@ -275,7 +277,9 @@ class Structure:
         high = state.activity[slacks.row] - state.upper[slacks.row]
         asked = slacks.least.copy()
         of_entry = np.repeat(np.arange(asked.size), np.diff(slacks.start))
-        np.maximum.at(asked, of_entry, np.where(slacks.side == Side.LOWER, low, high) / slacks.scale)
+        np.maximum.at(
+            asked, of_entry, np.where(slacks.side == Side.LOWER, low, high) / slacks.scale
+        )
         return np.where(slacks.is_whole, np.ceil(asked - NOTHING), asked)
 
     def state(self, model: MipModel, seed: int) -> State:

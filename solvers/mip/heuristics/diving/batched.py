@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.diving.orders import Guide, by_blame, orders
+from solvers.mip.heuristics.fix_and_propagate.strategy import Guide, Order, guide_of, order_columns
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.propagation.boxes import ALL, BatchBoxes, Verdict, lanes_of, signed
 from solvers.mip.inference.propagation.kernels.batch import LANES, Control
@@ -24,7 +25,9 @@ from solvers.mip.inference.propagation.kernels.dive import DIVE, Amount, Driver,
 from solvers.mip.inference.propagation.on_device import DeviceModel, write
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.solutions.incumbents import Submit
 
 NOISES = (0.0, 0.02, 0.1, 0.3)
 """Probabilities of a random value instead of the rule's, so that lanes of one rule differ."""
@@ -43,6 +46,56 @@ RULES_WITH_REFERENCE = (
 
 SEEDS = 2**31 - 1
 
+ORDERS = (Order.CLIQUES, Order.LOCKS, Order.OBJECTIVE, Order.TYPE, Order.RANDOM)
+"""Orders without a reference point; with one, its order comes first. Of FPR's those that solve
+instances which no other does are all here: by locks (rail01) and by cliques (peg-solitaire-a3,
+unitcal_7)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """Where dives begin, and what they go by.
+
+    Parameters
+    ----------
+    model : MipModel
+    bounds : (2, n) float64
+        The box, propagated.
+    reference : (n,) float64 or None
+        A point that values may be rounded from, such as the relaxation's.
+    cliques : Cliques or None
+    """
+
+    model: MipModel
+    bounds: FloatArray
+    reference: FloatArray | None = None
+    cliques: Cliques | None = None
+
+    @cached_property
+    def guide(self) -> Guide:
+        """What values are chosen by."""
+        return guide_of(self.model, self.reference)
+
+    @property
+    def integers(self) -> IndexArray:
+        """The integer columns that the box leaves open, rising."""
+        columns = self.model.integers
+        return np.asarray(columns[self.bounds[0, columns] < self.bounds[1, columns]])
+
+    def order(self, order: Order, seed: int) -> IndexArray:
+        """Return the open integer columns in an order, which seeds other than 0 disturb."""
+        return order_columns(self.model, self.bounds, order, self.guide, self.cliques, seed)
+
+    def by_blame(self, blame: npt.NDArray[np.int64], random: np.random.Generator) -> IndexArray:
+        """Return first the columns that other dives found without a value left.
+
+        What is decided while there is still a choice cannot run out of values later (the weighted
+        degrees of constraint programming: Boussemart et al. 2004). Chance decides among equals.
+        """
+        columns = self.integers
+        order = np.lexsort((random.random(columns.size), -blame[columns]))
+        return np.asarray(columns[order], dtype=np.int32)
+
 
 @dataclass(frozen=True, eq=False)
 class Lanes:
@@ -53,9 +106,9 @@ class Lanes:
     noise: FloatArray
 
 
-def portfolio(guide: Guide, random: np.random.Generator) -> Lanes:
+def portfolio(root: Root, random: np.random.Generator) -> Lanes:
     """Return eight rules with four noises each."""
-    rules = RULES if guide.reference is None else RULES_WITH_REFERENCE
+    rules = RULES if root.reference is None else RULES_WITH_REFERENCE
     return Lanes(
         rule=np.repeat(np.array(rules, dtype=np.int32), len(NOISES)),
         seed=random.integers(0, SEEDS, LANES).astype(np.int32),
@@ -76,7 +129,7 @@ def good_directions(guide: Guide) -> IndexArray:
 
     Columns without a cost go where fewer rows stand in the way.
     """
-    cost = guide.model.cost
+    cost = guide.cost
     return np.where(cost == 0.0, loose_directions(guide), np.where(cost > 0.0, -1, 1)).astype(
         np.int32
     )
@@ -93,8 +146,7 @@ class Steps:
     Parameters
     ----------
     boxes : BatchBoxes
-    guide : Guide
-        What values go by.
+    root : Root
 
     Attributes
     ----------
@@ -102,20 +154,19 @@ class Steps:
         How many lanes were given up because a column had no value left.
     """
 
-    def __init__(self, boxes: BatchBoxes, guide: Guide) -> None:
+    def __init__(self, boxes: BatchBoxes, root: Root) -> None:
         self._boxes = boxes
         device = boxes.model.device
-        n = guide.model.num_columns
-        reference = np.zeros(n) if guide.reference is None else guide.reference
+        guide = root.guide
         self._good = device.to_device(good_directions(guide))
         self._loose = device.to_device(loose_directions(guide))
-        self._reference = device.to_device(reference.astype(np.float64))
-        most = guide.integers.size
+        self._reference = device.to_device(guide.reference)
+        most = root.integers.size
         self._order = device.to_device(np.zeros(most, dtype=np.int32))
         self._bulk = device.to_device(np.zeros(int(np.sqrt(most)) + 1, dtype=np.int32))
         self._rule, self._seed = (device.to_device(np.zeros(LANES, np.int32)) for _ in range(2))
         self._noise = device.to_device(np.zeros(LANES))
-        self.blame = np.zeros(n, dtype=np.int64)
+        self.blame = np.zeros(guide.cost.size, dtype=np.int64)
 
     def begin(self, order: IndexArray, lanes: Lanes) -> None:
         """Take an order of all open integer columns, and what lanes do, for a new dive."""
@@ -152,7 +203,14 @@ class Steps:
         hints: tuple[Any, ...] = (self._good, self._loose, self._reference)
         changes = (boxes.column_changed, boxes.column_list, boxes.next_masks, boxes.next_wide)
         DIVE["dive_fix"](
-            signed(lanes), amount.value, *columns, self._bulk, *rules, *hints, *changes, boxes.control
+            signed(lanes),
+            amount.value,
+            *columns,
+            self._bulk,
+            *rules,
+            *hints,
+            *changes,
+            boxes.control,
         )
 
 
@@ -175,7 +233,7 @@ class Ended:
 def dive(
     boxes: BatchBoxes,
     steps: Steps,
-    guide: Guide,
+    root: Root,
     order: IndexArray,
     lanes: Lanes,
     budget: Budget,
@@ -193,8 +251,7 @@ def dive(
     boxes : BatchBoxes
     steps : Steps
         Of these boxes.
-    guide : Guide
-        With the box to begin in, which has been propagated.
+    root : Root
     order : (k,) int32
         All integer columns open in that box.
     lanes : Lanes
@@ -202,7 +259,7 @@ def dive(
     random : Generator
         For adoptions.
     """
-    boxes.load(guide.lower, guide.upper)
+    boxes.load(*root.bounds)
     steps.begin(order, lanes)
     failed, adopted, made = 0, 0, 0
     most = order.size
@@ -338,15 +395,14 @@ def run_dives(
     budget.charge(verdict.work)
     if verdict.dead:
         return Dived(is_root_empty=True)
-    first_lower, first_upper = boxes.bounds(1)
-    guide = Guide.of(model, first_lower[:, 0], first_upper[:, 0], reference, cliques)
+    root = Root(model, np.stack([side[:, 0] for side in boxes.bounds(1)]), reference, cliques)
     random = np.random.default_rng(seed)
-    steps = Steps(boxes, guide)
+    steps = Steps(boxes, root)
     found = Dived()
-    for name, order in _all_orders(guide, steps, random):
+    for name, order in _all_orders(root, steps, random):
         if budget.spent():
             break
-        ended = dive(boxes, steps, guide, order, portfolio(guide, random), budget, random)
+        ended = dive(boxes, steps, root, order, portfolio(root, random), budget, random)
         found = replace(
             found,
             batches=found.batches + 1,
@@ -354,18 +410,21 @@ def run_dives(
             failed=found.failed + ended.failed,
         )
         if ended.finished:
-            found = _submitted(found, _points(boxes, guide, ended.finished), name, submit, budget)
+            found = _submitted(found, _points(boxes, root, ended.finished), name, submit, budget)
     return found
 
 
 def _all_orders(
-    guide: Guide, steps: Steps, random: np.random.Generator
+    root: Root, steps: Steps, random: np.random.Generator
 ) -> Iterator[tuple[str, IndexArray]]:
     """Yield the orders known beforehand, then some that learn from the dives that failed."""
-    yield from orders(guide, random)
+    for order in ORDERS if root.reference is None else (Order.REFERENCE, *ORDERS):
+        if order is Order.CLIQUES and not root.cliques:
+            continue
+        yield order.name.lower(), root.order(order, int(random.integers(SEEDS)))
     for _ in range(LEARNING_ORDERS):
         if steps.blame.any():
-            yield "conflicts", by_blame(guide, steps.blame, random)
+            yield "conflicts", root.by_blame(steps.blame, random)
 
 
 def _submitted(
@@ -381,16 +440,36 @@ def _submitted(
     return replace(found, submitted=submitted, improved=improved)
 
 
-def _points(boxes: BatchBoxes, guide: Guide, finished: int) -> FloatArray:
+def _points(boxes: BatchBoxes, root: Root, finished: int) -> FloatArray:
     """Return the different points (n, k) of the finished lanes, the best objective first.
 
     Continuous columns are at the reference point, or 0, as far as their bounds allow.
     """
-    model = guide.model
+    model = root.model
     lower, upper = boxes.bounds(finished & ALL)
-    preferred = np.zeros(model.num_columns) if guide.reference is None else guide.reference
-    points = np.clip(preferred[:, None], lower, upper)
+    points = np.clip(root.guide.reference[:, None], lower, upper)
     distinct = {points[model.integers, lane].tobytes(): lane for lane in range(points.shape[1])}
     lanes = np.array(sorted(distinct.values()))
     objective = model.cost @ points[:, lanes]
     return np.asarray(points[:, lanes[np.argsort(objective, kind="stable")]])
+
+
+class DeviceDives(Heuristic[HeuristicContext, HeuristicContext]):
+    """Dives along all orders at once."""
+
+    name = "dives on the GPU"
+    needs = Needs(device=True)
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Dive along every order."""
+        run_dives(
+            state.device_model,
+            state.model,
+            state.submit,
+            budget,
+            seed,
+            reference=state.reference(),
+            cliques=state.cliques,
+            box=(state.domain.lower, state.domain.upper),
+        )
+        return UNFINISHED

@@ -33,13 +33,12 @@ import numpy as np
 
 from solvers.core.outcome import Basis
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.heuristics.feasibility_pump.augmented import Request
-from solvers.mip.heuristics.feasibility_pump.projectors import Projection, Simplex
 from solvers.mip.heuristics.fix_and_propagate.strategy import Guide, guide_of
 from solvers.mip.inference.domain import Domain
+from solvers.mip.inference.relaxation import LpPoint, Request, Simplex
 from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.incumbents import Submit
 
 
 class Rule(Enum):
@@ -182,7 +181,7 @@ class Relaxations:
         self._unpriced += 1
         return self._unpriced - 1
 
-    def solve(self, domain: Domain, budget: Budget) -> Projection | None:
+    def solve(self, domain: Domain, budget: Budget) -> LpPoint | None:
         """Solve with the integer columns within a box; None where that takes too long with costs.
 
         Continuous columns keep the bounds of the model: what propagation says of them follows from
@@ -199,7 +198,7 @@ class Relaxations:
         )
         is_attempt = self._is_priced and not self._has_basis
         part = self._attempt(budget) if is_attempt else budget
-        found = self._simplex.project(request, part)
+        found = self._simplex.solve_for(request, part)
         self.count += 1
         if is_attempt and found.is_cut_short and self._has_tried_long(part):
             self._was_slow = True
@@ -440,7 +439,5 @@ class LinearDives:
         if self._last is not None:
             model = self._model
             x = model.rounded(self._last)
-            activity = model.activity(x)
-            outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
-            self._infeasible_points(x, int(np.count_nonzero(outside > FEASIBILITY_TOLERANCE)))
+            self._infeasible_points(x, model.violated_rows(x))
         self._begin()

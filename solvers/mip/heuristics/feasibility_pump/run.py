@@ -7,110 +7,37 @@ much time as two or three. Each still goes its own way; they share the cut-off.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 from functools import partial
 
 from solvers.core.device import Device, cpu
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented, Request
-from solvers.mip.heuristics.feasibility_pump.neighbourhood import Neighbourhood, Search
-from solvers.mip.heuristics.feasibility_pump.projectors import (
+from solvers.mip.heuristics.feasibility_pump.projection import (
     OVERHEAD,
-    SECONDS,
-    WORK,
+    Augmented,
     Lockstep,
-    Projection,
     Projector,
-    Simplex,
-    first_order,
+    choose_projector,
     lockstep,
     projection_budget,
 )
-from solvers.mip.heuristics.feasibility_pump.proposals import Counts, Target
-from solvers.mip.heuristics.feasibility_pump.root import (
-    FIRST_ORDER_FROM,
-    SIMPLEX,
-    Root,
-    root_relaxation,
+from solvers.mip.heuristics.feasibility_pump.steps import (
+    Counts,
+    Neighbourhood,
+    Rounder,
+    Search,
+    Target,
+    by_propagation,
+    by_walker,
 )
-from solvers.mip.heuristics.feasibility_pump.rounding import Rounder, by_propagation
 from solvers.mip.heuristics.feasibility_pump.trajectory import FIRST_ALPHA, Manner, Trajectory
+from solvers.mip.inference.relaxation import Root, root_relaxation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Pool, Submit
-
-WATCHED = 5
-"""Latest projections of simplex that are looked at,"""
-
-ALLOWED = 2
-"""and how many of them may end at their limit before PDLP takes over."""
-
-MOST_OF_IT = 0.9
-"""Part of a projection's limit from which it counts as reached."""
-
-
-def choose_projector(
-    augmented: Augmented,
-    root: Root,
-    budget: Budget,
-    *,
-    device: Device | None = None,
-    threads: int = 1,
-    seed: int = 0,
-) -> Projector:
-    """Return the projector for a model of this size on this device.
-
-    On a GPU PDLP, from :data:`FIRST_ORDER_FROM` nonzeros on or where simplex took longer for the
-    relaxation than a projection may. Otherwise simplex, unless PDLP had to solve the relaxation,
-    and only as long as it keeps to its limit.
-    """
-    where = cpu() if device is None else device
-    by_gpu = where.kind != "cpu"
-    slow = root.method != SIMPLEX or (by_gpu and root.seconds > SECONDS)
-    large = by_gpu and augmented.model.num_nonzeros >= FIRST_ORDER_FROM
-    if augmented.problem.num_nonzeros and (slow or large):
-        return first_order(augmented.problem, where, budget, threads, seed)
-    return _SimplexFirst(augmented, root, where, threads, seed)
-
-
-class _SimplexFirst:
-    """Simplex, until it fails to finish too often."""
-
-    def __init__(
-        self, augmented: Augmented, root: Root, device: Device, threads: int, seed: int
-    ) -> None:
-        self._augmented = augmented
-        self._device = device
-        self._threads = threads
-        self._seed = seed
-        self._finished: deque[bool] = deque(maxlen=WATCHED)
-        self._is_simplex = True
-        self._inner: Projector = Simplex(augmented.problem, seed, root.basis)
-
-    def project(self, request: Request, budget: Budget) -> Projection:
-        """Solve a projection."""
-        found = self._inner.project(request, budget)
-        finished = found.is_converged or found.is_empty
-        if self._is_simplex and (finished or _had_its_time(budget)):
-            self._finished.append(finished)
-            if self._finished.count(False) > ALLOWED and self._augmented.problem.num_nonzeros:
-                self._hand_over(budget)
-        return found
-
-    def _hand_over(self, budget: Budget) -> None:
-        self._is_simplex = False
-        problem = self._augmented.problem
-        self._inner = first_order(problem, self._device, budget, self._threads, self._seed)
-
-
-def _had_its_time(budget: Budget) -> bool:
-    """Whether a projection ran for as long as one may, and was not cut short by a turn's end."""
-    if budget.is_timed:
-        return budget.seconds >= MOST_OF_IT * SECONDS
-    return budget.work >= MOST_OF_IT * WORK
-
+from solvers.mip.portfolio.heuristic import Heuristic, Needs, Report
+from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.solutions.incumbents import Pool, Submit
 
 ROOT_SHARE = 0.3
 """Part of the budget for the relaxation, where none is given."""
@@ -133,7 +60,7 @@ class Pump:
     seed : int
     projector : Projector, optional
         Of :class:`Augmented.of(model)
-        <solvers.mip.heuristics.feasibility_pump.augmented.Augmented>`'s problem; by default chosen
+        <solvers.mip.heuristics.feasibility_pump.projection.Augmented>`'s problem; by default chosen
         by size and device.
     rounder : Rounder, optional
         By default fix-and-propagate; roundings to the nearest come between where it is slow.
@@ -209,7 +136,7 @@ class Pump:
             projector = self._ready(budget)
             part = projection_budget(budget)
             part.charge(OVERHEAD)
-            projection = projector.project(trajectory.request(), part)
+            projection = projector.solve_for(trajectory.request(), part)
             trajectory.receive(projection, part.seconds if budget.is_timed else part.work)
 
     def _prepare(self, budget: Budget) -> Trajectory:
@@ -384,7 +311,7 @@ class PumpBatch:
             self._projector = lockstep(problem, self._width, self._device, budget, self._seed)
         part = projection_budget(budget)
         part.charge(OVERHEAD * self._width)
-        found = self._projector.project([each.request() for each in self._trajectories], part)
+        found = self._projector.solve_for([each.request() for each in self._trajectories], part)
         effort = part.seconds if budget.is_timed else part.work / self._width
         pairs = zip(self._trajectories, found, strict=True)
         self._each([partial(each.receive, point, effort) for each, point in pairs])
@@ -397,3 +324,63 @@ class PumpBatch:
             return
         for done in [self._threads.submit(call) for call in calls]:
             done.result()
+
+
+# The pumps as the schedule sees them.
+
+
+DEVICE_WORKERS = 2
+"""Threads that round for the pumps on the GPU."""
+
+
+class FeasibilityPump(Heuristic[HeuristicContext, Pump]):
+    """Pumps on the CPU, one for each turn that runs at a time, until they have nothing to gain."""
+
+    name = "pump"
+    needs = Needs(relaxation=True)
+
+    def begin(self, prepared: HeuristicContext, number: int) -> Pump:
+        """Return a pump with its own seed and share of the objective."""
+        context, pool = prepared, prepared.acceptance.pool
+        seed = context.seed_of(self.name, number)
+        return Pump(
+            context.model,
+            context.submit,
+            seed,
+            rounder=by_propagation(context.model, lambda: context.cache),
+            search=by_walker(context.model, seed, pool),
+            pool=pool,
+            root=context.root,
+            alpha0=ALPHAS[number % len(ALPHAS)],
+        )
+
+    def run(self, state: Pump, budget: Budget, seed: int) -> Report:
+        """Let the pump go on."""
+        return Report(is_over=state.run(budget).is_over)
+
+
+class DevicePumps(Heuristic[HeuristicContext, PumpBatch]):
+    """Pumps in lockstep on the GPU."""
+
+    name = "pumps on the GPU"
+    needs = Needs(relaxation=True, device=True)
+
+    def begin(self, prepared: HeuristicContext, number: int) -> PumpBatch:
+        """Return a batch of pumps."""
+        context, pool = prepared, prepared.acceptance.pool
+        return PumpBatch(
+            context.model,
+            context.submit,
+            context.seed_of(self.name, number + 1),
+            rounder_of=lambda _: by_propagation(context.model, lambda: context.cache),
+            search_of=lambda number: by_walker(context.model, number, pool),
+            pool=pool,
+            root=context.root,
+            device=context.device,
+            workers=DEVICE_WORKERS,
+        )
+
+    def run(self, state: PumpBatch, budget: Budget, seed: int) -> Report:
+        """Let the pumps go on."""
+        state.run(budget)
+        return Report(is_over=state.counts.is_over)

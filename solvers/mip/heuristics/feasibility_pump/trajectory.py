@@ -21,15 +21,20 @@ from enum import Enum
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.heuristics.feasibility_pump.augmented import TOLERANCE, Augmented, Request
-from solvers.mip.heuristics.feasibility_pump.neighbourhood import Neighbourhood
-from solvers.mip.heuristics.feasibility_pump.projectors import Projection
-from solvers.mip.heuristics.feasibility_pump.proposals import ACCEPTED, Counts, Proposals, Target
-from solvers.mip.heuristics.feasibility_pump.root import Root
-from solvers.mip.heuristics.feasibility_pump.rounding import Rounder, Roundings
+from solvers.mip.heuristics.feasibility_pump.projection import Augmented
+from solvers.mip.heuristics.feasibility_pump.steps import (
+    ACCEPTED,
+    Counts,
+    Neighbourhood,
+    Proposals,
+    Rounder,
+    Roundings,
+    Target,
+)
+from solvers.mip.inference.relaxation import TOLERANCE, LpPoint, Request, Root
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool, Submit
 
 REMEMBERED = 30
 """Rounded points that are compared with the present one (arXiv 2510.20499)."""
@@ -291,7 +296,7 @@ class Trajectory:
             self._restarting = False
         return replace(asked, tolerance=self._tolerance, x=x, y=y)
 
-    def receive(self, projection: Projection, effort: float) -> None:
+    def receive(self, projection: LpPoint, effort: float) -> None:
         """Go on from a projection that took so many seconds, or so much work."""
         counts = self.counts
         counts.projections += 1

@@ -22,7 +22,7 @@ from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.incumbents import Submit
 
 FEW_ROWS = 0.02
 """A point that breaks at most this share of the rows, and the next, is worth offering."""

@@ -25,7 +25,7 @@ from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import repair
 from solvers.mip.heuristics.large_neighbourhood.situation import Situation
 from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import InfeasiblePoint, InfeasiblePoints, Submit
+from solvers.mip.solutions.incumbents import InfeasiblePoint, InfeasiblePoints, Submit
 from solvers.mip.submip import SubMipResult, solve_submip
 
 FIRST_FREE = 500
@@ -213,8 +213,7 @@ class Mending:
     def _outside(self, x: FloatArray) -> FloatArray:
         """Return by how much each row (m,) is violated; 0 within the tolerance."""
         model = self._model
-        activity = model.activity(x)
-        outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
+        outside = model.outside(x)
         return np.where(outside > FEASIBILITY_TOLERANCE, outside, 0.0)
 
     def _too_many(self) -> float:

@@ -281,8 +281,7 @@ def repair(situation: Situation, rng: np.random.Generator, rate: float) -> SubMi
         return None
     model, columns = situation.model, situation.decidable
     point = model.rounded(_reference(situation))
-    activity = model.activity(point)
-    violation = np.maximum(model.row_lower - activity, activity - model.row_upper)
+    violation = model.outside(point)
     broken = np.flatnonzero(violation > FEASIBILITY_TOLERANCE).astype(np.int32)
     if not broken.size:
         return None

@@ -21,7 +21,7 @@ from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool, Submit
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
 SHARE_OF_TURN = 0.35
@@ -165,9 +165,7 @@ def _ambitious(situation: Situation, arm: Arm) -> float:
 
 
 def _violation(model: MipModel, x: FloatArray) -> float:
-    activity = model.activity(x)
-    outside = np.maximum(model.row_lower - activity, activity - model.row_upper)
-    return float(np.sum(np.maximum(outside, 0.0)))
+    return float(np.sum(np.maximum(model.outside(x), 0.0)))
 
 
 def _gain(before: float, after: float) -> float:

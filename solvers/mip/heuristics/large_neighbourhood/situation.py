@@ -15,7 +15,7 @@ import numpy as np
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.rows import SparseRows
 from solvers.mip.model import IndexArray, MipModel, Relaxation
-from solvers.mip.solutions.pool import Found
+from solvers.mip.solutions.incumbents import Found
 from solvers.mip.submip import SubMip
 
 AGREEMENT = 1e-6

@@ -11,7 +11,13 @@ from enum import Enum
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.lazy_clause.candidates import SOURCE, Candidates, Settle
+from solvers.mip.heuristics.lazy_clause.candidates import (
+    SOURCE,
+    Candidates,
+    Settle,
+    Targets,
+    ValueSelection,
+)
 from solvers.mip.heuristics.lazy_clause.grid import bounds_of, grid_of, is_safe, sides_of
 from solvers.mip.heuristics.lazy_clause.state import (
     Count,
@@ -19,13 +25,12 @@ from solvers.mip.heuristics.lazy_clause.state import (
     reduce_clauses,
     state_of,
 )
-from solvers.mip.heuristics.lazy_clause.targets import Targets, ValueSelection
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_lazy_clause import (
     begin,
     limit_count,

@@ -2,7 +2,8 @@
 
 What a walk finds without them is often out of reach for one on the model as it is, and the other
 way round; which of the two is of more use is seen only when they have begun. So both have shares,
-and once there is a point, that of their common share which they have earned lately.
+and once there is a point, that of their common share which they have earned lately. Before presolve
+is through they take turns on the problem as it was given.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.core.problem import FloatArray
+from solvers.mip.heuristics.constructive import submit_trivial
 from solvers.mip.heuristics.local_search.cpu.walk import APART, InfeasiblePoints, Walk
-from solvers.mip.inference.aggregation import PoolView
+from solvers.mip.inference.aggregation import PoolView, eliminate
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Pool, Submit
+from solvers.mip.solutions.incumbents import IncumbentStore, Pool, Submit
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,3 +176,46 @@ def _place(context: HeuristicContext, number: int) -> FloatArray | None:
     if reference is not None:
         places.append(reference)
     return places[number % len(places)]
+
+
+# Walks on the problem as it was given, while presolve is at work.
+
+
+FIRST_TURN, GROWTH = 0.2, 0.1
+"""Seconds of a first turn, and the part of the time so far by which turns are longer."""
+
+
+def search_original(incumbents: IncumbentStore, seed: int, budget: Budget) -> None:
+    """Try the bounds of an original problem, then walk by turns until the budget is spent.
+
+    First of all the bounds are tried: on a model with a million columns everything else takes
+    seconds to begin. Walks on the problem take turns with walks on it without the columns that its
+    equations define, so that whichever of the two finds a point has half of the time.
+
+    Parameters
+    ----------
+    incumbents : IncumbentStore
+        Of that problem; takes the points.
+    seed : int
+    budget : Budget
+        Of the thread that does nothing else.
+    """
+    near = incumbents.infeasible_points  # where the answer finds them, should the end come now
+    submit_trivial(incumbents.model, incumbents.record, budget)
+    walks = [_walk(incumbents.model, incumbents.record, seed, incumbents.pool, near)]
+    _turn(walks[0], budget)
+    sub = None if budget.spent() else eliminate(incumbents.model, budget.part())
+    if sub is not None:
+        submit, view = sub.submit_to(incumbents.record), PoolView(incumbents.pool, sub)
+        walks.insert(0, _walk(sub.model, submit, seed + 1, view, sub.infeasible_to(near)))
+    while not budget.spent() and not any(walk.is_done for walk in walks):
+        for walk in walks:
+            _turn(walk, budget)
+
+
+def _walk(model: MipModel, submit: Submit, seed: int, pool: Pool, near: InfeasiblePoints) -> Walk:
+    return Walk(model, submit, seed, pool=pool, infeasible_points=near, turn=0)
+
+
+def _turn(walk: Walk, budget: Budget) -> None:
+    walk.run(budget.part(FIRST_TURN + GROWTH * budget.seconds))

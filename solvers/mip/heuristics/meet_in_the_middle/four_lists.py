@@ -17,17 +17,19 @@ from solvers.mip.heuristics.meet_in_the_middle.lists import (
     Grouped,
     KeyArray,
     Lists,
+    Sums,
+    WholeArray,
     cheapest_deviations,
     find_pair,
+    find_sums,
     is_promising,
     make_lists,
     slack_values,
 )
-from solvers.mip.heuristics.meet_in_the_middle.recognise import Sums, WholeArray, find_sums
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Submit
+from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_meet_in_the_middle import look_up, store
 
 SOURCE = "meet in the middle"

@@ -8,8 +8,7 @@ Sections 2.2 and 2.3 of "GPU-Accelerated Primal Heuristics for Mixed Integer Pro
 (arXiv 2510.20499).
 """
 
-from solvers.mip.inference.probing.batch import BatchProber
-from solvers.mip.inference.probing.build import Priority, build_cache, prioritised
+from solvers.mip.inference.probing.build import BatchProber, Priority, build_cache, prioritised
 from solvers.mip.inference.probing.prober import (
     DomainProber,
     NoGoods,

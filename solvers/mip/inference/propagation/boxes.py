@@ -246,9 +246,12 @@ class BatchBoxes:
             rounds=self._rounds_since(control),
             work=float((int(control[Control.WORK]) - self._work_before) % 2**32 * WORK_PIECE),
             is_settled=not control[Control.NUM_COLUMNS],
-            driver=tuple(int(value) for value in control[Control.FREE:]),
+            driver=tuple(int(value) for value in control[Control.FREE :]),
         )
-        self._rounds_before, self._work_before = int(control[Control.ROUNDS]), int(control[Control.WORK])
+        self._rounds_before, self._work_before = (
+            int(control[Control.ROUNDS]),
+            int(control[Control.WORK]),
+        )
         return verdict
 
     def save(self) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.core.rows import SparseRows
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import MipModel
 
 ROUND_LIMIT = 100
 """Rounds of a propagation at most (Sofranac et al. 2022)."""

@@ -17,8 +17,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import IndexArray, MipModel, is_feasible
-from solvers.mip.solutions.polish.simplex import Solved, WarmSimplex
-from solvers.mip.solutions.polish.split import ContinuousPart
+from solvers.mip.solutions.polish.continuous import ContinuousPart, Solved, WarmSimplex
 
 if TYPE_CHECKING:
     from solvers.pdlp.warm_started import WarmStarted

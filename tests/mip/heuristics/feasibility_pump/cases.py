@@ -8,12 +8,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.proposals import Counts
 from solvers.mip.heuristics.feasibility_pump.run import PumpBatch
+from solvers.mip.heuristics.feasibility_pump.steps import Counts
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.solutions.incumbents import Found, Pool, Submit
 from solvers.mip.solutions.polish import Polisher
-from solvers.mip.solutions.pool import Found, Pool, Submit
 
 
 def random_mip(seed: int, rows: int, columns: int, density: float = 0.3) -> MipModel:

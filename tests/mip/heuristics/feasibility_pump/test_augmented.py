@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
+from solvers.mip.heuristics.feasibility_pump.projection import Augmented
 from solvers.mip.model import MipModel
 from tests.mip.heuristics.feasibility_pump.cases import knapsack, random_mip
 from tests.pdlp.lps import solve_with_highs

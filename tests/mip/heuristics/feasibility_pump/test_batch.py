@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.neighbourhood import by_walker
-from solvers.mip.heuristics.feasibility_pump.rounding import nearest
 from solvers.mip.heuristics.feasibility_pump.run import PumpBatch
+from solvers.mip.heuristics.feasibility_pump.steps import by_walker, nearest
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, pump_batch, random_mip

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.feasibility_pump import run
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.projectors import WORK, FirstOrder, Projection, Simplex
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.heuristics.feasibility_pump.projection import WORK, Augmented
 from solvers.mip.heuristics.feasibility_pump.run import ALLOWED, choose_projector
+from solvers.mip.inference.relaxation import FirstOrder, LpPoint, Simplex, root_relaxation
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
 
@@ -28,7 +27,7 @@ def test_simplex_projects_where_it_solved_the_relaxation(setting):
     projector = choose_projector(augmented, root, Budget())
     assert not isinstance(projector, FirstOrder)
     request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
-    assert projector.project(request, Budget()).is_converged
+    assert projector.solve_for(request, Budget()).is_converged
 
 
 def test_pdlp_projects_where_it_had_to_solve_the_relaxation(setting):
@@ -49,13 +48,13 @@ def test_simplex_hands_over_when_it_does_not_keep_to_its_limit(
     def unfinished(self, request, budget):
         calls.append(1)
         budget.charge(spent)
-        return Projection(np.zeros(n), np.zeros(m), False)
+        return LpPoint(np.zeros(n), np.zeros(m), False)
 
     monkeypatch.setattr(run.Simplex, "project", unfinished)
     projector = choose_projector(augmented, root, Budget())
     request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
     for _ in range(ALLOWED + 1):
-        assert not projector.project(request, Budget()).is_converged
-    assert projector.project(request, Budget()).is_converged == hands_over
+        assert not projector.solve_for(request, Budget()).is_converged
+    assert projector.solve_for(request, Budget()).is_converged == hands_over
     assert len(calls) == ALLOWED + 1 + (not hands_over)
     assert run.Simplex is Simplex

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from solvers.core.device import find_device
-from solvers.mip.heuristics.feasibility_pump import root as roots
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.projectors import first_order
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.heuristics.feasibility_pump.projection import Augmented
 from solvers.mip.heuristics.feasibility_pump.run import Pump
+from solvers.mip.inference import relaxation
+from solvers.mip.inference.relaxation import first_order, root_relaxation
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import Keeper, pump_batch, random_mip
 from tests.pdlp.lps import solve_with_highs
@@ -18,7 +17,7 @@ pytestmark = pytest.mark.gpu
 
 
 def test_the_relaxation_is_solved(monkeypatch):
-    monkeypatch.setattr(roots, "FIRST_ORDER_FROM", 0)
+    monkeypatch.setattr(relaxation, "FIRST_ORDER_FROM", 0)
     model = random_mip(1, 60, 90)
     root = root_relaxation(model, Budget(), device=find_device("cuda"))
     _, objective = solve_with_highs(model.problem.relaxation())

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.proposals import Target
-from solvers.mip.heuristics.feasibility_pump.rounding import (
+from solvers.mip.heuristics.feasibility_pump.steps import (
     Rounded,
     Roundings,
+    Target,
     by_propagation,
     nearest,
 )
@@ -25,7 +25,7 @@ from solvers.mip.heuristics.feasibility_pump.trajectory import (
 )
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.heuristics.feasibility_pump.cases import knapsack, random_mip
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.projectors import Simplex, first_order
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.heuristics.feasibility_pump.projection import Augmented
+from solvers.mip.inference.relaxation import Simplex, first_order, root_relaxation
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
 from tests.mip.heuristics.feasibility_pump.test_augmented import as_problem
@@ -47,7 +46,7 @@ def test_projections_one_after_the_other_are_optimal(method, seed):
         problem = as_problem(augmented, request)
         status, expected = solve_with_highs(problem)
         assert status == "kOptimal"
-        found = projector.project(dataclasses.replace(request, tolerance=1e-7), Budget())
+        found = projector.solve_for(dataclasses.replace(request, tolerance=1e-7), Budget())
         assert found.is_converged
         assert problem.objective_at(found.x) == pytest.approx(expected, rel=1e-5, abs=1e-4)
         assert (found.x >= problem.lower).all()
@@ -61,9 +60,9 @@ def test_simplex_starts_warm():
     augmented = Augmented.of(random_mip(1, 40, 60))
     simplex = Simplex(augmented.problem)
     request = next(requests(augmented, 0, 1))
-    simplex.project(request, Budget())
+    simplex.solve_for(request, Budget())
     first = simplex.iterations
-    simplex.project(dataclasses.replace(request, cost=request.cost * 1.01), Budget())
+    simplex.solve_for(dataclasses.replace(request, cost=request.cost * 1.01), Budget())
     assert first > 0
     assert simplex.iterations <= first + 2
 
@@ -83,11 +82,11 @@ def test_simplex_says_when_no_point_is_left():
     augmented = Augmented.of(random_mip(1, 10, 15))
     simplex = Simplex(augmented.problem)
     request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, -1e6)
-    found = simplex.project(request, Budget())
+    found = simplex.solve_for(request, Budget())
     assert found.is_empty
     assert not found.is_converged
     fine = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
-    assert simplex.project(fine, Budget()).is_converged
+    assert simplex.solve_for(fine, Budget()).is_converged
 
 
 @pytest.mark.parametrize("method", ["simplex", "pdlp"])
@@ -96,7 +95,7 @@ def test_a_spent_budget_still_gives_a_point_within_its_bounds(method):
     projector = projectors(augmented)[method]
     for budget in (Budget(seconds=0.0), Budget(stop=lambda: True)):
         for request in requests(augmented, 5, 2):
-            found = projector.project(request, budget)
+            found = projector.solve_for(request, budget)
             assert np.isfinite(found.x).all()
             assert (found.x >= request.lower).all()
             assert (found.x <= request.upper).all()
@@ -110,7 +109,7 @@ def test_work_is_charged_and_limits_iterations(method):
     for work in (1.0, 1e9):
         projector = projectors(augmented)[method]
         budget = Budget(work=work)
-        projector.project(dataclasses.replace(request, tolerance=1e-9), budget)
+        projector.solve_for(dataclasses.replace(request, tolerance=1e-9), budget)
         assert budget.work > 0.0
         iterations.append(projector.iterations)
     assert iterations[0] < iterations[1]

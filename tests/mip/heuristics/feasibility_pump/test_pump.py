@@ -7,15 +7,13 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.augmented import Augmented
-from solvers.mip.heuristics.feasibility_pump.neighbourhood import by_walker
-from solvers.mip.heuristics.feasibility_pump.projectors import first_order
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
-from solvers.mip.heuristics.feasibility_pump.rounding import nearest
+from solvers.mip.heuristics.feasibility_pump.projection import Augmented
 from solvers.mip.heuristics.feasibility_pump.run import Pump
+from solvers.mip.heuristics.feasibility_pump.steps import by_walker, nearest
+from solvers.mip.inference.relaxation import first_order, root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, random_mip
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump import root as roots
-from solvers.mip.heuristics.feasibility_pump.projectors import Simplex
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.inference import relaxation
+from solvers.mip.inference.relaxation import Simplex, root_relaxation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
@@ -20,10 +19,8 @@ from tests.pdlp.lps import solve_with_highs
 def test_the_relaxation_is_solved(method, seed, monkeypatch):
     model = random_mip(seed, 20, 30)
     if method == "pdlp":
-        monkeypatch.setattr(roots, "SIMPLEX_WORK", 0.0)
-        monkeypatch.setattr(
-            "solvers.mip.heuristics.feasibility_pump.projectors.LEAST_ITERATIONS", 0
-        )
+        monkeypatch.setattr(relaxation, "SIMPLEX_WORK", 0.0)
+        monkeypatch.setattr(relaxation, "LEAST_ITERATIONS", 0)
     root = root_relaxation(model, Budget())
     _, objective = solve_with_highs(model.problem.relaxation())
     found = root.relaxation
@@ -41,7 +38,7 @@ def test_the_relaxation_is_solved(method, seed, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(2))
 def test_interior_point_takes_over_where_simplex_is_slow(seed, monkeypatch):
-    monkeypatch.setattr(roots, "SIMPLEX_SHARE", 0.0)
+    monkeypatch.setattr(relaxation, "SIMPLEX_SHARE", 0.0)
     model = random_mip(seed, 60, 90)
     root = root_relaxation(model, Budget(seconds=60.0))
     _, objective = solve_with_highs(model.problem.relaxation())

@@ -13,7 +13,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     objective_step,
 )
 from solvers.mip.model import MipModel, Relaxation, is_feasible
-from solvers.mip.solutions.pool import Found
+from solvers.mip.solutions.incumbents import Found
 
 
 def packing(seed: int = 0, columns: int = 60, rows: int = 25) -> MipModel:

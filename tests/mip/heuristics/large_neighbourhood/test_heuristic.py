@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.feasibility_pump.heuristic import SolveRelaxation
+from solvers.mip.heuristics.knowledge import SolveRelaxation
 from solvers.mip.heuristics.large_neighbourhood.mending import Mending
 from solvers.mip.heuristics.large_neighbourhood.search import FEW_VIOLATED, Mend
 from solvers.mip.portfolio.budget import Budget
@@ -53,7 +53,7 @@ def test_a_relaxation_that_fails_is_over_too(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no relaxation")
 
-    monkeypatch.setattr("solvers.mip.heuristics.feasibility_pump.heuristic.root_relaxation", fail)
+    monkeypatch.setattr("solvers.mip.heuristics.knowledge.root_relaxation", fail)
     context, root, mends = mending_of(FEW_VIOLATED + 1)
     with pytest.raises(RuntimeError, match="no relaxation"):
         root.run(Budget())

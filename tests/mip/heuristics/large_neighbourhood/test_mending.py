@@ -12,7 +12,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import Situation
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import InfeasiblePoint
+from solvers.mip.solutions.incumbents import InfeasiblePoint
 from solvers.mip.submip import SubMipResult, SubMipStatus
 from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.solutions.polish.test_polisher import model_of

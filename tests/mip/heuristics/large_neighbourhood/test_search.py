@@ -8,7 +8,7 @@ import pytest
 from solvers.mip.heuristics.large_neighbourhood.search import make_bandit, search_neighbourhoods
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 from solvers.mip.submip import SubMip, solve_submip
 from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing, relaxation_of
 from tests.mip.heuristics.large_neighbourhood.test_neighbourhoods import cover

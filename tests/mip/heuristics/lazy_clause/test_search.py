@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
 from solvers.mip.heuristics.lazy_clause.candidates import aggregated
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, LazyClause, Status, luby
 from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd
-from solvers.mip.heuristics.trivial import trivial_points
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget

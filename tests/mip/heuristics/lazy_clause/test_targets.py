@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
+from solvers.mip.heuristics.lazy_clause.candidates import Targets
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
 from solvers.mip.heuristics.lazy_clause.state import MOST_RUNGS, Count
-from solvers.mip.heuristics.lazy_clause.targets import Targets
 from solvers.mip.inference.domain import Domain
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher

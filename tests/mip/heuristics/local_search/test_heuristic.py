@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.local_search.cpu import walk
-from solvers.mip.heuristics.local_search.cpu.settings import drawn
+from solvers.mip.heuristics.local_search.cpu.layout import drawn
 from solvers.mip.heuristics.local_search.cpu.walk import STYLES
 from solvers.mip.heuristics.local_search.heuristic import (
     LEAST_EARNED,
@@ -17,7 +17,7 @@ from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import Found
+from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.large_neighbourhood.situations import packing
 from tests.mip.inference.aggregation.schedules import schedule

@@ -5,8 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.meet_in_the_middle.lists import cheapest_deviations, slack_values
-from solvers.mip.heuristics.meet_in_the_middle.recognise import find_sums
+from solvers.mip.heuristics.meet_in_the_middle.lists import (
+    cheapest_deviations,
+    find_sums,
+    slack_values,
+)
 from solvers.mip.model import MipModel
 from tests.mip.heuristics.meet_in_the_middle.models import market_split
 

@@ -15,11 +15,10 @@ from solvers.mip.heuristics.meet_in_the_middle.four_lists import (
     MeetInTheMiddleSearch,
     Status,
 )
-from solvers.mip.heuristics.meet_in_the_middle.lists import make_lists
-from solvers.mip.heuristics.meet_in_the_middle.recognise import find_sums
+from solvers.mip.heuristics.meet_in_the_middle.lists import find_sums, make_lists
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.context_of import Taking, bounds_of, context_of
 from tests.mip.heuristics.meet_in_the_middle.models import best_by_trying, market_split
 

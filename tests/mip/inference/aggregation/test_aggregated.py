@@ -7,7 +7,7 @@ from solvers.mip.heuristics.local_search.cpu.walk import Walk
 from solvers.mip.inference.aggregation import PoolView, eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.inference.aggregation.schedules import MOST_IN_USE, schedule
 from tests.mip.submip.test_submip import Submissions
 

@@ -90,7 +90,10 @@ def test_undo_restores_bounds_exactly_and_activities_closely(seed, continuous, i
         infinite = slice(Part.INFINITE, Part.INFINITE + 2)
         np.testing.assert_array_equal(domain.box.rows[:, infinite], fresh.rows[:, infinite])
         np.testing.assert_allclose(
-            domain.box.rows[:, :Part.INFINITE], fresh.rows[:, :Part.INFINITE], rtol=1e-9, atol=1e-6
+            domain.box.rows[:, : Part.INFINITE],
+            fresh.rows[:, : Part.INFINITE],
+            rtol=1e-9,
+            atol=1e-6,
         )
         assert np.all(domain.box.rows[:, Part.WIDEST] >= fresh.rows[:, Part.WIDEST])
 

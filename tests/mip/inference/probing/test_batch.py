@@ -7,8 +7,7 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.mip.inference.probing import build_cache
-from solvers.mip.inference.probing.batch import BatchProber
-from solvers.mip.inference.probing.build import split
+from solvers.mip.inference.probing.build import BatchProber, split
 from solvers.mip.inference.probing.prober import DomainProber
 from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.portfolio.budget import Budget

@@ -7,8 +7,7 @@ import pytest
 
 from solvers.core.device import Device, cpu, find_device
 from solvers.kernels.family import Family
-from solvers.mip.heuristics.diving.batched import Steps, portfolio
-from solvers.mip.heuristics.diving.orders import Guide
+from solvers.mip.heuristics.diving.batched import Root, Steps, portfolio
 from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
 from solvers.mip.inference.propagation.kernels.batch import BATCH, LANES
 from solvers.mip.inference.propagation.kernels.dive import Amount, Driver
@@ -111,14 +110,14 @@ def test_steps_of_a_dive_equal_their_twins(name, gpu):
     model = MODELS[name]()
     random = np.random.default_rng(2)
     wish = np.where(np.isfinite(model.lower), model.lower, 0.0) + random.random(model.num_columns)
-    guide = Guide.of(model, model.lower, model.upper, wish, None)
-    order = random.permutation(guide.integers).astype(np.int32)
-    lanes = portfolio(guide, random)
+    root = Root(model, np.stack([model.lower, model.upper]), wish)
+    order = random.permutation(root.integers).astype(np.int32)
+    lanes = portfolio(root, random)
     both = []
     for device in (cpu(), gpu):
         boxes = BatchBoxes(DeviceModel.of(model, device))
         boxes.load(model.lower, model.upper)
-        steps = Steps(boxes, guide)
+        steps = Steps(boxes, root)
         steps.begin(order, lanes)
         both.append((boxes, steps))
     for most, amount in (

@@ -14,8 +14,8 @@ from solvers.core.problem import Problem
 from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import Solved, WarmLp
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.solutions.polish import Polisher, PolishStatus, simplex
-from solvers.mip.solutions.polish.split import ContinuousPart
+from solvers.mip.solutions.polish import Polisher, PolishStatus, continuous
+from solvers.mip.solutions.polish.continuous import ContinuousPart
 
 
 def model_of(cost, matrix, row_lower, row_upper, lower, upper, integrality, **more) -> MipModel:
@@ -118,8 +118,8 @@ def test_warm_starts_that_take_too_long_give_way_to_presolve(seed):
     model = random_model(seed, rows=6, columns=9)
     rng = np.random.default_rng(seed + 1)
     with pytest.MonkeyPatch.context() as patch, Polisher(model) as polisher:
-        patch.setattr(simplex, "WARM_AT_LEAST", 0)
-        patch.setattr(simplex, "WARM_FACTOR", 0)
+        patch.setattr(continuous, "WARM_AT_LEAST", 0)
+        patch.setattr(continuous, "WARM_FACTOR", 0)
         for _ in range(4):
             x = model.rounded(rng.uniform(model.lower, model.upper))
             reference = by_linprog(model, x)
@@ -151,8 +151,8 @@ def test_who_asks_for_no_reason_is_told_of_infeasibility_all_the_same():
 
 
 def test_a_warm_start_keeps_its_limit_of_iterations(monkeypatch):
-    monkeypatch.setattr(simplex, "WARM_AT_LEAST", 0)
-    monkeypatch.setattr(simplex, "WARM_FACTOR", 0)
+    monkeypatch.setattr(continuous, "WARM_AT_LEAST", 0)
+    monkeypatch.setattr(continuous, "WARM_FACTOR", 0)
     with ThreadPoolExecutor(1) as thread:  # HiGHS in this one may have begun otherwise
         thread.submit(solve_with_and_without_iterations).result()
 
@@ -160,7 +160,7 @@ def test_a_warm_start_keeps_its_limit_of_iterations(monkeypatch):
 def solve_with_and_without_iterations() -> None:
     model = balance_model()
     part = ContinuousPart.of(model)
-    one = simplex.WarmSimplex(model, part)
+    one = continuous.WarmSimplex(model, part)
 
     def sides(first: float, second: float):
         return [s[part.rows] for s in part.row_sides(model, np.array([first, second, 0, 0]))]

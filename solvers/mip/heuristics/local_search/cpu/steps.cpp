@@ -240,7 +240,7 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
     expose(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
     constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
               {{"Kept.BEST", BEST}, {"Kept.LEAST", LEAST}});
-    constants(module, "solvers.mip.heuristics.local_search.cpu.settings",
+    constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
               {{"VIOLATION_TOLERANCE", VIOLATION_TOLERANCE}});
     record(module, "solvers.mip.heuristics.local_search.cpu.layout", "ROW", sizeof(Row),
            {{"activity", offsetof(Row, activity)},

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.heuristics.local_search.cpu.settings import (
+from solvers.mip.heuristics.local_search.cpu.layout import (
     BALANCED,
     FAST,
     JUMP,
@@ -26,7 +26,7 @@ from solvers.mip.heuristics.local_search.cpu.settings import (
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import SLICE, Budget
-from solvers.mip.solutions.pool import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool, Submit
 
 SOURCE = "local search"
 """Name that its points are submitted under."""
@@ -291,9 +291,7 @@ class Walk:
             self._infeasible_points(point, violated)
         if violated > max(NEAR_ROWS, NEAR_PART * self._model.num_rows):
             return
-        activity = self._model.activity(point)
-        outside = np.maximum(self._model.row_lower - activity, activity - self._model.row_upper)
-        if self._open_rows[outside > FEASIBILITY_TOLERANCE].all():
+        if self._open_rows[self._model.outside(point) > FEASIBILITY_TOLERANCE].all():
             self.counts.infeasible_points += 1
             self._submit(point, SOURCE)
 

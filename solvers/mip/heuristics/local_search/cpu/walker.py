@@ -10,8 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.cpu.layout import Kept, state_of, working_bounds
-from solvers.mip.heuristics.local_search.cpu.settings import BALANCED, Origin, WalkerSettings
+from solvers.mip.heuristics.local_search.cpu.layout import (
+    BALANCED,
+    Kept,
+    Origin,
+    WalkerSettings,
+    state_of,
+    working_bounds,
+)
 from solvers.mip.model import MipModel, is_feasible
 from solvers.native.mip_heuristics_local_search_cpu import aim_below, refresh, run_slice
 

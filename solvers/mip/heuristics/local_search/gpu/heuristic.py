@@ -25,7 +25,7 @@ from solvers.mip.heuristics.local_search.heuristic import (
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.pool import InfeasiblePoint
+from solvers.mip.solutions.incumbents import InfeasiblePoint
 
 WALKERS_SHARE = 0.6
 """Part of the GPU's time for walkers."""

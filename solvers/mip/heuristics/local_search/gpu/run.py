@@ -38,7 +38,7 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
 from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool, Submit
 
 SOURCE = "local search on the GPU"
 """Name of these points in the history."""
@@ -221,7 +221,7 @@ def run_walkers(
         Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
     infeasible_points : callable, optional
         Gets the least violated point of each epoch without a feasible one; where it has a method
-        ``points``, as ``solvers.mip.solutions.pool`` has, walkers restart from those.
+        ``points``, as ``solvers.mip.solutions.incumbents`` has, walkers restart from those.
     log : callable, optional
         Gets sentences about the memory plan, the number of walkers, and the end.
     share : callable, optional

@@ -6,22 +6,20 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.diving.batched import (
+    ORDERS,
+    Root,
     good_directions,
     loose_directions,
     portfolio,
     reseeded,
 )
-from solvers.mip.heuristics.diving.orders import (
-    Guide,
-    orders,
-    slack_consumption,
-)
+from solvers.mip.heuristics.fix_and_propagate.strategy import Order
 from solvers.mip.inference.cliques import find_cliques
 from tests.mip.inference.propagation.models import AWKWARD, INF, model_of, random_model
 
 
-def guide_of(model, reference=None, cliques=None):
-    return Guide.of(model, model.lower, model.upper, reference, cliques)
+def root_of(model, reference=None, cliques=None):
+    return Root(model, np.stack([model.lower, model.upper]), reference, cliques)
 
 
 def small():
@@ -42,25 +40,16 @@ def small():
 def test_every_order_has_each_open_integer_once(name, with_reference):
     model = AWKWARD[name]()
     reference = np.full(model.num_columns, 0.4) if with_reference else None
-    guide = guide_of(model, reference, find_cliques(model))
+    root = root_of(model, reference, find_cliques(model))
     expected = np.flatnonzero((model.is_integer == 1) & (model.lower < model.upper))
-    for _, order in orders(guide, np.random.default_rng(1)):
+    blame = np.arange(model.num_columns)
+    random = np.random.default_rng(1)
+    for order in (
+        *(root.order(one, seed) for one in (*ORDERS, Order.REFERENCE) for seed in (0, 5)),
+        root.by_blame(blame, random),
+    ):
         assert order.dtype == np.int32
         np.testing.assert_array_equal(np.sort(order), expected)
-
-
-def test_orders_sort_by_what_they_are_named_after():
-    model = small()
-    reference = np.array([0.0, 0.5, 1.0, 0.9, 0.0, 4.0])
-    cliques = find_cliques(model)
-    found = dict(orders(guide_of(model, None, cliques), np.random.default_rng(0)))
-    assert list(found["type"]) == [0, 1, 2, 3, 4, 5]
-    assert list(found["objective"]) == [0, 2, 1, 4, 3, 5]
-    assert set(found["locks"][:3]) == {2, 3, 4}, "two locks each"
-    assert list(found["cliques"][:3]) == [1, 2, 0], "the clique of three, best objective first"
-    guided = dict(orders(guide_of(model, reference, cliques), np.random.default_rng(0)))
-    assert list(guided["reference"][-2:]) == [1, 5], "the most fractional binary, then others"
-    assert list(guided["cliques"][:3]) == [2, 1, 0]
 
 
 def test_locks_are_counted_by_sign_and_side():
@@ -69,19 +58,8 @@ def test_locks_are_counted_by_sign_and_side():
     assert list(down) == [0, 0, 0, 1, 2, 0]
 
 
-def test_slack_consumption_is_that_of_the_paper():
-    model = model_of([[2.0, 1.0, 0.0], [0.0, 4.0, 0.0]], -INF, [4.0, 3.0], 0.0, 1.0)
-    found = slack_consumption(guide_of(model))
-    np.testing.assert_allclose(found, [0.5, np.hypot(1 / 4, 4 / 3), 0.0])
-
-
-def test_slack_of_unbounded_rows_counts_nothing():
-    model = AWKWARD["free columns"]()
-    assert (slack_consumption(guide_of(model)) == 0.0).all()
-
-
 def test_directions_follow_objective_and_locks():
-    guide = guide_of(small())
+    guide = root_of(small()).guide
     assert list(loose_directions(guide)) == [-1, -1, -1, -1, 1, -1]
     assert list(good_directions(guide)) == [-1, 1, -1, -1, -1, 1]
 
@@ -89,8 +67,8 @@ def test_directions_follow_objective_and_locks():
 @pytest.mark.parametrize("with_reference", [False, True])
 def test_portfolio_fills_all_lanes_with_different_ones(with_reference):
     model, _ = random_model(1, 3, 4)
-    guide = guide_of(model, np.zeros(4) if with_reference else None)
-    lanes = portfolio(guide, np.random.default_rng(3))
+    root = root_of(model, np.zeros(4) if with_reference else None)
+    lanes = portfolio(root, np.random.default_rng(3))
     assert lanes.rule.shape == lanes.seed.shape == lanes.noise.shape == (32,)
     assert np.unique(lanes.seed).size == 32
     changed = reseeded(lanes, np.array([0, 5]), np.random.default_rng(4))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.diving.linear import SOURCE, LinearDives
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
 from solvers.mip.inference.domain import Domain
+from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from solvers.mip.heuristics.diving.heuristic import LinearDive
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.diving.linear.test_dive import magic_rows

@@ -9,7 +9,7 @@ import pytest
 
 from solvers.mip.heuristics.diving.heuristic import AT_ONCE, TURNS_AT_ONCE, ImprovingDive
 from solvers.mip.heuristics.diving.linear import CHANGE, RULES, LinearDives, Relaxations
-from solvers.mip.heuristics.feasibility_pump.root import root_relaxation
+from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from solvers.mip.heuristics.local_search.cpu.settings import PRESETS
+from solvers.mip.heuristics.local_search.cpu.layout import PRESETS
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible
 from tests.mip.heuristics.local_search.cpu.models import (

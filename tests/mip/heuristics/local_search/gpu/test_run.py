@@ -13,7 +13,7 @@ from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.pool import Found, InfeasiblePoints, Pool
+from solvers.mip.solutions.incumbents import Found, InfeasiblePoints, Pool
 from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
 
 

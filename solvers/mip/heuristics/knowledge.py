@@ -1,13 +1,30 @@
-"""Probing as the schedule sees it: one turn, whose results dives and roundings use."""
+"""What other heuristics need, as the schedule sees it: the relaxation's solution, and probing."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from solvers.mip.inference.probing import BatchProber, ProbingCache, build_cache
+from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
+
+
+class SolveRelaxation(Heuristic[HeuristicContext, HeuristicContext]):
+    """The relaxation, which is solved once, as far as its time allows."""
+
+    name = "root"
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Solve the relaxation."""
+        try:
+            state.root = root_relaxation(
+                state.model, budget, device=state.device, seed=seed, log=state.log
+            )
+        finally:
+            state.is_root_over = True
+        return OVER
 
 
 class Probe(Heuristic[HeuristicContext, HeuristicContext]):

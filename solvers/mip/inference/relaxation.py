@@ -1,0 +1,416 @@
+"""Linear relaxations: of the model itself, and as heuristics change and solve them again.
+
+:class:`Simplex` and :class:`FirstOrder` solve one linear program with changing vectors, each from
+where its last run ended: simplex from the basis, PDLP from the point. :func:`root_relaxation`
+solves the model's own by whichever method is faster on this device and size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from solvers import highs
+from solvers.core.device import Device, cpu
+from solvers.core.errors import EngineError
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Basis, Outcome, StopReason
+from solvers.core.problem import FloatArray, Problem
+from solvers.highs.model import as_it_stands
+from solvers.highs.task import Ending, Finding
+from solvers.highs.warm_lp import WarmLp
+from solvers.mip.model import MipModel, Relaxation
+from solvers.mip.portfolio.budget import Budget, BudgetProgress
+from solvers.pdlp.warm_started import WarmStarted
+
+TOLERANCE = 1e-6
+"""Relative tolerance of a relaxation, unless a request has another one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """The vectors of one linear program: (columns,) and (rows,)."""
+
+    cost: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    row_lower: FloatArray
+    row_upper: FloatArray
+    tolerance: float = TOLERANCE
+    x: FloatArray | None = None
+    y: FloatArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class LpPoint:
+    """A point of a linear program, exact or not.
+
+    Parameters
+    ----------
+    x : (columns,) float64
+        Within its bounds.
+    y : (rows,) float64
+        Row duals, zeros where there are none.
+    is_converged : bool
+        Whether the point is optimal within the tolerance asked for.
+    is_empty : bool
+        Whether the projector found that no point keeps the rows; an exact method's word that is
+        good enough to give up a cut-off, and no proof.
+    is_cut_short : bool
+        Whether a limit of time or work ended an exact method.
+    """
+
+    x: FloatArray
+    y: FloatArray
+    is_converged: bool
+    is_empty: bool = False
+    is_cut_short: bool = False
+
+
+LEAST_ITERATIONS = 20
+"""Iterations of a run at the least where work is counted."""
+
+
+class Simplex:
+    """One linear program in HiGHS; for one thread at a time.
+
+    Parameters
+    ----------
+    problem : Problem
+        The matrix, and what else the first run starts from.
+    seed : int
+        Of HiGHS's perturbations.
+    basis : Basis, optional
+        To start from; missing columns are at their lower bound, missing rows basic.
+    presolve : bool
+        Whether HiGHS may presolve a run without a basis. What a limit cuts short then leaves no
+        basis either, and the next run starts from nothing again.
+
+    Raises
+    ------
+    EngineError
+        HiGHS does not take the problem.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        seed: int = 0,
+        basis: Basis | None = None,
+        *,
+        presolve: bool = True,
+    ) -> None:
+        self._lp = WarmLp(as_it_stands(problem), {"random_seed": seed % 2**31})
+        self._lower, self._upper = problem.lower, problem.upper
+        self._iteration_work = problem.num_nonzeros + problem.num_columns + problem.num_rows
+        self._rows = problem.num_rows
+        self._presolve = presolve
+        if basis is not None:
+            self._lp.begin_at(basis)
+
+    @property
+    def iterations(self) -> int:
+        """Iterations so far."""
+        return self._lp.iterations
+
+    def begin_at(self, basis: Basis) -> None:
+        """Let the next run start from a basis; see the constructor's."""
+        self._lp.begin_at(basis)
+
+    def basis(self) -> Basis | None:
+        """Return the last basis, if there is a valid one."""
+        return self._lp.basis()
+
+    def solve_for(self, request: Request, budget: Budget) -> LpPoint:
+        """Solve with other vectors, from the last basis, within the budget."""
+        self._lp.change(
+            cost=request.cost,
+            lower=request.lower,
+            upper=request.upper,
+            row_lower=request.row_lower,
+            row_upper=request.row_upper,
+        )
+        self._lower, self._upper = request.lower, request.upper
+        return self.solve(budget)
+
+    def solve(self, budget: Budget) -> LpPoint:
+        """Solve with the present vectors, within the budget."""
+        limit = None
+        if np.isfinite(budget.work_left):
+            limit = max(int(budget.work_left / self._iteration_work), LEAST_ITERATIONS)
+        found = self._lp.solve_beside(BudgetProgress(budget), limit, presolve=self._presolve)
+        budget.charge(self._iteration_work * (1.0 + found.iterations))
+        is_cut_short = found.ending not in (Ending.CONVERGED, Ending.NUMERICAL_TROUBLE)
+        if found.finding not in (Finding.OPTIMAL, Finding.INFEASIBLE) and not is_cut_short:
+            self._lp.forget()  # what is left may not be a basis to go on from
+        x = np.zeros(self._lower.size) if found.x is None else np.nan_to_num(found.x)
+        return LpPoint(
+            np.clip(x, self._lower, self._upper),
+            np.zeros(self._rows) if found.row_dual is None else found.row_dual,
+            is_converged=found.finding is Finding.OPTIMAL,
+            is_empty=found.finding is Finding.INFEASIBLE,
+            is_cut_short=is_cut_short,
+        )
+
+
+class FirstOrder:
+    """A prepared sequence of PDLP solves.
+
+    Parameters
+    ----------
+    problem : Problem
+        With at least one coefficient.
+    device : Device
+    budget : Budget
+        For preparing: scaling and step size are cut short when it is spent.
+    threads : int
+        CPU threads at most.
+    seed : int
+    """
+
+    def __init__(
+        self, problem: Problem, device: Device, budget: Budget, threads: int = 1, seed: int = 0
+    ) -> None:
+        self._watch = BudgetProgress(budget)
+        options = EngineOptions(threads=threads, seed=seed)
+        self._sequence = WarmStarted(problem, options, device, self._watch)
+        owners = problem.num_rows + problem.num_columns
+        self._iteration_work = 2 * problem.num_nonzeros + owners
+        self.iterations = 0
+
+    def solve_for(self, request: Request, budget: Budget) -> LpPoint:
+        """Solve with other vectors, from the last point or the request's, within the budget."""
+        self._watch.present = budget
+        work = budget.work_left
+        limit = None if math.isinf(work) else max(1, int(work / self._iteration_work))
+        found = self._sequence.solve(
+            cost=request.cost,
+            lower=request.lower,
+            upper=request.upper,
+            row_lower=request.row_lower,
+            row_upper=request.row_upper,
+            x=request.x,
+            y=request.y,
+            tolerance=request.tolerance,
+            seconds=budget.seconds_left,
+            iterations=limit,
+        )
+        self.iterations += found.iterations
+        budget.charge(float(self._iteration_work) * found.iterations)
+        return LpPoint(found.x, found.y, found.is_converged)
+
+
+def first_order(
+    problem: Problem, device: Device, budget: Budget, threads: int = 1, seed: int = 0
+) -> FirstOrder:
+    """Prepare PDLP on a device, or on the CPU where the device's memory does not suffice."""
+    try:
+        return FirstOrder(problem, device, budget, threads, seed)
+    except Exception as error:
+        if device.kind == "cpu" or not device.is_out_of_memory(error):
+            raise
+    device.release_memory()
+    return FirstOrder(problem, cpu(), budget, threads, seed)
+
+
+# The relaxation of the model itself.
+
+
+Log = Callable[[str], None]
+
+
+def interior(problem: Problem, budget: Budget, seed: int = 0) -> tuple[LpPoint, Basis | None]:
+    """Solve the relaxation of a problem within a timed budget.
+
+    In a child process, as interior point hears of nothing while it runs.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its integrality is left out of account.
+    budget : Budget
+    seed : int
+
+    Returns
+    -------
+    LpPoint
+        Of the costs alone; zeros where there was no time for any point.
+    Basis or None
+        Of the vertex that crossover has come to.
+    """
+    options = EngineOptions(lp_algorithm="ipm", crossover="on", threads=1, seed=seed)
+    watch = _Watch(budget)
+    try:
+        outcome = highs.solve(problem.relaxation(), options, watch, in_child=True, retry=False)
+    except EngineError:  # it is no more than an attempt
+        return LpPoint(np.zeros(problem.num_columns), np.zeros(problem.num_rows), False), None
+    has_vertex = outcome.stop_reason is StopReason.CONVERGED
+    return _projection(problem, outcome), outcome.basis if has_vertex else None
+
+
+def _projection(problem: Problem, outcome: Outcome) -> LpPoint:
+    x, y = outcome.x, outcome.row_dual
+    return LpPoint(
+        np.zeros(problem.num_columns) if x is None else np.nan_to_num(x),
+        np.zeros(problem.num_rows) if y is None else np.nan_to_num(y),
+        outcome.stop_reason is StopReason.CONVERGED and x is not None,
+    )
+
+
+class _Watch(BudgetProgress):
+    """Keeps a budget; when it is spent, nobody waits any more."""
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether nobody waits any more."""
+        return self.present.is_over()
+
+
+FIRST_ORDER_FROM = 500_000
+"""Nonzeros from which a GPU solves the relaxation by PDLP without trying simplex: sp97ar has
+317,000 and takes simplex half a second, and neighbourhoods learn more from a vertex."""
+
+FIRST_ORDER_ON_CPU_FROM = 2_000_000
+"""Nonzeros from which a CPU does so, too: on a model with ten million simplex overran its limit of
+six seconds by seventeen and had nothing. Who needs a vertex in time keeps to smaller models."""
+
+SIMPLEX_SHARE, MOST_SIMPLEX_SECONDS_BESIDE_GPU = 0.35, 2.0
+"""Part of the budget that simplex gets, and seconds at most where a GPU can take over."""
+
+INTERIOR_SHARE, INTERIOR_SHARE_BESIDE_GPU = 0.8, 0.5
+"""Part of what is left then that interior point with crossover gets before PDLP: of tbfp-network it
+took 2 s of processor time, simplex not two minutes; of trento1 1.3 and 3.6 s."""
+
+SIMPLEX_WORK = 2e10
+"""Work that simplex gets where no clock counts: about 100 s."""
+
+SIMPLEX, INTERIOR, PDLP = "simplex", "interior point", "pdlp"
+
+
+@dataclass(frozen=True, eq=False)
+class Root:
+    """The relaxation's point, with what a pump starts from.
+
+    Parameters
+    ----------
+    relaxation : Relaxation
+    row_dual : (m,) float64
+        Zeros where none are known.
+    method : str
+        'simplex', 'interior point' or 'pdlp'.
+    seconds : float
+    basis : Basis or None
+        Of simplex or crossover.
+    is_cut_short : bool
+        Whether a limit ended it.
+    """
+
+    relaxation: Relaxation
+    row_dual: FloatArray
+    method: str
+    seconds: float
+    basis: Basis | None = None
+    is_cut_short: bool = False
+
+
+def root_relaxation(
+    model: MipModel,
+    budget: Budget,
+    *,
+    device: Device | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    log: Log | None = None,
+) -> Root:
+    """Solve the linear relaxation as well as the budget allows.
+
+    PDLP from :data:`FIRST_ORDER_FROM` nonzeros on with a GPU, from
+    :data:`FIRST_ORDER_ON_CPU_FROM` on without. Below, simplex until it takes too long, then
+    interior point, then PDLP. Nothing is claimed about infeasible or unbounded relaxations; the
+    point is then merely within its bounds.
+
+    Parameters
+    ----------
+    model : MipModel
+    budget : Budget
+    device : Device, optional
+        By default the CPU.
+    threads : int
+        CPU threads of PDLP.
+    seed : int
+    log : callable, optional
+
+    Returns
+    -------
+    Root
+        Its ``relaxation.is_exact`` says whether the point is optimal.
+    """
+    where = cpu() if device is None else device
+    by_gpu = where.kind != "cpu"
+    large = model.num_nonzeros >= (FIRST_ORDER_FROM if by_gpu else FIRST_ORDER_ON_CPU_FROM)
+    found = None
+    if not large:
+        found = _by_simplex(model, _simplex_budget(model, budget, by_gpu), seed)
+        if found.is_cut_short and budget.is_timed and not budget.spent():
+            share = INTERIOR_SHARE_BESIDE_GPU if by_gpu else INTERIOR_SHARE
+            found = _by_interior(model, budget.part(share * budget.seconds_left), seed)
+    if found is None or (not found.relaxation.is_exact and not budget.spent()):
+        found = _by_first_order(model, budget, where, threads, seed, found)
+    if log is not None:
+        kind = "optimal" if found.relaxation.is_exact else "approximate"
+        log(
+            f"Relaxation by {found.method}: {kind}, objective {found.relaxation.objective:.9g} "
+            f"({found.seconds:.2f} s)"
+        )
+    return found
+
+
+def _simplex_budget(model: MipModel, budget: Budget, by_gpu: bool) -> Budget:
+    if not budget.is_timed:
+        return budget.part(work=SIMPLEX_WORK)
+    if model.num_nonzeros == 0:
+        return budget.part()
+    share = SIMPLEX_SHARE * budget.seconds_left
+    return budget.part(min(share, MOST_SIMPLEX_SECONDS_BESIDE_GPU) if by_gpu else share)
+
+
+def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Root:
+    simplex = Simplex(model.problem, seed)
+    found = simplex.solve(budget)
+    basis = simplex.basis() if found.is_converged else None
+    return _root(model, found, SIMPLEX, budget.seconds, basis)
+
+
+def _by_interior(model: MipModel, budget: Budget, seed: int) -> Root:
+    found, basis = interior(model.problem, budget, seed)
+    return _root(model, found, INTERIOR, budget.seconds, basis)
+
+
+def _by_first_order(
+    model: MipModel, budget: Budget, device: Device, threads: int, seed: int, before: Root | None
+) -> Root:
+    if model.num_nonzeros == 0 and before is not None:
+        return before
+    began = budget.seconds
+    solver = first_order(model.problem, device, budget, threads, seed)
+    p = model.problem
+    request = Request(p.cost, p.lower, p.upper, p.row_lower, p.row_upper)
+    found = solver.solve_for(request, budget.part())
+    return _root(model, found, PDLP, budget.seconds - began, None)
+
+
+def _root(
+    model: MipModel, found: LpPoint, method: str, seconds: float, basis: Basis | None
+) -> Root:
+    x = np.clip(found.x, model.lower, model.upper)
+    reduced = model.cost - model.problem.matrix.T @ found.y
+    relaxation = Relaxation(
+        x=x,
+        reduced_cost=np.asarray(reduced) if found.y.any() else np.zeros(x.size),
+        objective=model.objective_at(x),
+        is_exact=found.is_converged,
+    )
+    return Root(relaxation, found.y, method, seconds, basis, found.is_cut_short)
