@@ -41,11 +41,11 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     Plan,
     steps_for,
 )
+from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL, TEAMS, grid_bytes
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout, bytes_per_walker
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
-from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL, TEAMS, grid_bytes
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool

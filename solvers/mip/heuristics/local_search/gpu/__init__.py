@@ -4,5 +4,8 @@
 should do so with the walkers of its own (``solvers.mip.heuristics.local_search.cpu``); what a GPU
 adds is thousands of searches that differ in scores, samples, tabu, targets and starts, and that
 learn from the best of them in epochs. ``layout`` has the model as they read it and what they
-carry, ``fleet`` how many fit, ``run`` the loop.
+carry, ``fleet`` how many fit, ``run`` the loop, ``restarts`` where they go on.
+
+Models with long rows and columns, or very many, have one walker that the whole GPU drives
+(``grid_wide``, ``kernels/grid_walk.py``); it is run as the others are.
 """

@@ -13,6 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
+from solvers.mip.heuristics.local_search.gpu.grid_wide import (
+    GRID_KERNEL,
+    TEAMS,
+    GridWideState,
+    grid_bytes,
+    make_grid_wide,
+    suits_grid,
+)
+from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import (
@@ -21,15 +30,6 @@ from solvers.mip.heuristics.local_search.gpu.layout import (
     bytes_per_walker,
     make_state,
     touched_bytes,
-)
-from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import GRID_WALK
-from solvers.mip.heuristics.local_search.grid_wide.state import (
-    GRID_KERNEL,
-    TEAMS,
-    GridWideState,
-    grid_bytes,
-    make_grid_wide,
-    suits_grid,
 )
 from solvers.mip.portfolio.budget import Budget
 

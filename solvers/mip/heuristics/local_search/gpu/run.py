@@ -22,6 +22,7 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     plan_for,
     steps_for,
 )
+from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import (
@@ -35,7 +36,6 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     ranking,
     restarts,
 )
-from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Pool, Submit

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
+from solvers.mip.heuristics.local_search.gpu.grid_wide import GridWideState, make_grid_wide
+from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import gather_points
-from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import GRID_WALK
-from solvers.mip.heuristics.local_search.grid_wide.state import GridWideState, make_grid_wide
 from solvers.mip.model import MipModel
 from tests.mip.heuristics.local_search.gpu.cases import CASES as SMALL
 from tests.mip.heuristics.local_search.gpu.cases import INF, model_of

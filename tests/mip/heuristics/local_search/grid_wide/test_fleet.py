@@ -11,11 +11,7 @@ import pytest
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, Plan, plan_for
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers
-from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import CHUNK
-from solvers.mip.heuristics.local_search.grid_wide.state import (
+from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     GRID_KERNEL,
     LONG_LINE,
     LONG_LINE_ENTRIES,
@@ -27,6 +23,10 @@ from solvers.mip.heuristics.local_search.grid_wide.state import (
     suits_grid,
     tree_nodes,
 )
+from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import CHUNK
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.cases import model_of

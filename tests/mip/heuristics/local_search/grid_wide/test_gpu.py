@@ -9,10 +9,10 @@ import gpu_bridge
 from solvers.core.device import Device, find_device
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, _blocks, plan_for
+from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
-from solvers.mip.heuristics.local_search.grid_wide.state import GRID_KERNEL
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.test_run import Acceptance

@@ -64,7 +64,7 @@ BOTH int Walker<Group>::sampled_column(int rows, int candidate, REAL& value, Pai
         entry += sample.start[at];
         j = int(model.row_column[entry]);
         state = values[j];
-        value = tight(j, double(state.first), double(model.row_value[entry]), sample.need[at]);
+        value = model.tight(j, double(state.first), double(model.row_value[entry]), sample.need[at]);
         if (fabs(double(value) - double(state.first)) > LEAST_GAIN) break;
         number += ROW_ENTRIES;
     }
@@ -102,7 +102,7 @@ BOTH Choice Walker<Group>::search(int rows, int entries, int breaks, bool weak, 
             } else {
                 j = objective_column(start, candidate - entries);
                 state = values[j];
-                value = breaking(j, double(state.first));
+                value = model.breaking(j, double(state.first), plus(target, -objective));
             }
             delta = value - state.first;
             stamp = state.second;
@@ -130,7 +130,7 @@ BOTH Choice Walker<Group>::search(int rows, int entries, int breaks, bool weak, 
             if (alone ? column >= 0 : group.lane == source) {
                 const Choice found =
                     choice(j, value, score, objective_score(j, double(delta)), tie, stamp);
-                if (better(found, best_move)) best_move = found;
+                if (found.beats(best_move)) best_move = found;
                 if (!alone) waiting = false;
             }
             source = group.first(waiting);
@@ -160,7 +160,7 @@ BOTH Choice Walker<Group>::lifted(int j, double most, unsigned tie) const {
     const double cost = double(model.costs[j]), x = double(values[j].first);
     const double sign = cost > 0.0 ? -1.0 : 1.0;
     if (j < model.integers) most = floor(most);
-    const REAL value = clipped(j, plus(x, sign * most));
+    const REAL value = model.clipped(j, plus(x, sign * most));
     const double gain = times(fabs(cost), fabs(double(value) - x));
     const bool moves_on = gain > LEAST_GAIN && fabs(double(value) - x) > LEAST_GAIN;
     return Choice{gain, 0.0, moves_on ? tie : 0u, j, value, 0u};
@@ -192,7 +192,7 @@ BOTH Choice Walker<Group>::lift(int start, int window) {
             }
             if (alone ? column >= 0 : group.lane == source) {
                 const Choice found = lifted(j, most, tie);
-                if (found.tie && better(found, best_move)) best_move = found;
+                if (found.tie && found.beats(best_move)) best_move = found;
                 if (!alone) waiting = false;
             }
             source = group.first(waiting);
@@ -219,7 +219,7 @@ BOTH int Walker<Group>::broken_row(int j, REAL delta, double& need) {
                 continue;
             const unsigned tie = tie_rank(base, (e - begin) % MOST_TIES);
             const Choice found = {double(cell.second), 0.0, tie, row, REAL(after), 0u};
-            if (better(found, worst)) worst = found;
+            if (found.beats(worst)) worst = found;
         }
     });
     const Choice found = best_of(group, worst);
@@ -259,7 +259,7 @@ BOTH Choice Walker<Group>::partner(const Choice& first) {
                                                   double(delta)));
         const Choice found = choice(j, value, rows_part, Score{0.0, 0.0},
                                     tie_rank(base, candidate), state.second);
-        if (better(found, best_move)) best_move = found;
+        if (found.beats(best_move)) best_move = found;
     }
     return best_of(group, best_move);
 }

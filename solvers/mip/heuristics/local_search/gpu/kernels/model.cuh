@@ -1,4 +1,5 @@
-// The model as device code sees it, scores of single entries, and the choice among candidates.
+// The model as device code sees it, where moves go, scores of entries, and the choice among moves:
+// what a walker of a warp or block and the one of the whole GPU have in common.
 
 #pragma once
 
@@ -21,6 +22,31 @@ struct Model {
 
     BOTH double range(int row) const {
         return row < inequalities ? 1e308 : double(ranges[row - inequalities]);
+    }
+
+    BOTH REAL clipped(int j, double value) const {
+        const Pair own = bounds[j];
+        return REAL(smaller(larger(value, double(own.first)), double(own.second)));
+    }
+
+    // Value at which a row's activity has changed by ``need``; integers go as far as needed.
+    BOTH REAL tight(int j, double x, double a, double need) const {
+        double move = need / a;
+        if (j < binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
+        if (j < integers) {
+            const double excess = 0.5 * TOLERANCE / fabs(a);
+            move = move > 0.0 ? ceil(plus(move, -excess)) : floor(plus(move, excess));
+        }
+        return clipped(j, plus(x, move));
+    }
+
+    // Value at which column ``j`` alone would change the objective by ``gap``.
+    BOTH REAL breaking(int j, double x, double gap) const {
+        const double cost = double(costs[j]);
+        double move = gap / cost;
+        if (j < binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
+        if (j < integers) move = cost > 0.0 ? floor(move) : ceil(move);
+        return clipped(j, plus(x, move));
     }
 };
 
@@ -62,20 +88,66 @@ BOTH void add_row(Score& score, bool jump, double before, double after, double w
     }
 }
 
+// Entries ``first``, ``first + stride``, ... of a column that moves by ``delta``. Some entries' rows
+// and cells are fetched before the first is scored, as each fetch waits for the one before.
+template <int FETCHED>
+BOTH Score entries_score(const Model& model, const Pair* cells, bool jump, REAL delta, int first,
+                         int end, int stride) {
+    Score score = {0.0, 0.0};
+    for (int e = first; e < end; e += FETCHED * stride) {
+        int row[FETCHED];
+        REAL value[FETCHED];
+        Pair cell[FETCHED];
+        UNROLLED
+        for (int k = 0; k < FETCHED; ++k) {
+            const int at = e + k * stride;
+            row[k] = at < end ? int(model.column_row[at]) : -1;
+            value[k] = at < end ? model.column_value[at] : REAL(0);
+        }
+        UNROLLED
+        for (int k = 0; k < FETCHED; ++k)
+            if (row[k] >= 0) cell[k] = cells[row[k]];
+        UNROLLED
+        for (int k = 0; k < FETCHED; ++k) {
+            if (row[k] < 0) break;
+            const REAL after = cell[k].first - times(value[k], delta);
+            add_row(score, jump, double(cell[k].first), double(after), double(cell[k].second),
+                    model.range(row[k]), 1.0);
+        }
+    }
+    return score;
+}
+
+// The objective, which counts as a row that holds at the target.
+struct Objective {
+    double now, weight, target, scale;
+    bool jump;
+
+    // What a change of it is worth.
+    BOTH double progress(double change) const {
+        if (!(target < NONE)) return 0.0;
+        if (jump) return -times(weight, times(change, scale));
+        const double after = plus(now, change);
+        if (!(now > target)) return after > target ? -2.0 * weight : 0.0;
+        if (after <= target) return 2.0 * weight;
+        return change < 0.0 ? weight : change > 0.0 ? -weight : 0.0;
+    }
+};
+
 struct Choice {  // a move; tie 0 stands for none; stamp says until when its column was bound last
     double progress, bonus;
     unsigned tie;
     int column;
     REAL value;
     unsigned stamp;
+
+    BOTH bool beats(const Choice& other) const {
+        if (other.tie == 0u) return tie != 0u;
+        if (progress != other.progress) return progress > other.progress;
+        if (bonus != other.bonus) return bonus > other.bonus;
+        if (stamp != other.stamp) return stamp < other.stamp;
+        return tie > other.tie;
+    }
 };
 
 BOTH Choice no_choice() { return Choice{0.0, 0.0, 0u, -1, REAL(0), 0u}; }
-
-BOTH bool better(const Choice& a, const Choice& b) {
-    if (b.tie == 0u) return a.tie != 0u;
-    if (a.progress != b.progress) return a.progress > b.progress;
-    if (a.bonus != b.bonus) return a.bonus > b.bonus;
-    if (a.stamp != b.stamp) return a.stamp < b.stamp;
-    return a.tie > b.tie;
-}

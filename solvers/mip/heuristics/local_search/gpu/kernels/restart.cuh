@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "pair.cuh"
+#include "draws.cuh"
 
 // Where one walker starts again, and how.
 struct Fresh {

@@ -112,7 +112,7 @@ NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
     walk_door<256>(module, "walk_wide");
     native::constants(
         module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
-        {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}, {"MOST_ROWS", MOST_ROWS}});
+        {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
     native::constants(module, "solvers.mip.heuristics.local_search.gpu.layout",
                       {{"LIFT_PATIENCE", LIFT_PATIENCE}});
 }

@@ -121,9 +121,6 @@ NONE = 1e300
 TOLERANCE = 9e-7
 """Violations up to here count as none: a little less than what the check allows."""
 
-MOST_ROWS = 16
-"""Rows a walker may sample in one step."""
-
 
 class Field(IntEnum):
     """Places in a record; the first group changes in every launch, the second is drawn."""

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include "draws.cuh"
 #include "model.cuh"
 
 struct Sample {  // rows whose entries are tried in this step, in shared memory
@@ -41,31 +42,6 @@ struct Walker {
 
     // ---- moves --------------------------------------------------------------------------------
 
-    BOTH REAL clipped(int j, double value) const {
-        const Pair bounds = model.bounds[j];
-        return REAL(smaller(larger(value, double(bounds.first)), double(bounds.second)));
-    }
-
-    // Value at which a row's activity has changed by ``need``; integers go as far as needed.
-    BOTH REAL tight(int j, double x, double a, double need) const {
-        double move = need / a;
-        if (j < model.binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
-        if (j < model.integers) {
-            const double excess = 0.5 * TOLERANCE / fabs(a);
-            move = move > 0.0 ? ceil(move - excess) : floor(move + excess);
-        }
-        return clipped(j, x + move);
-    }
-
-    // Value at which column ``j`` alone would bring the objective to the target.
-    BOTH REAL breaking(int j, double x) const {
-        const double cost = double(model.costs[j]);
-        double move = (target - objective) / cost;
-        if (j < model.binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
-        if (j < model.integers) move = cost > 0.0 ? floor(move) : ceil(move);
-        return clipped(j, x + move);
-    }
-
     BOTH bool forbidden(int j, double delta, double stamp, bool weak) const {
         if (weak) return j == last && (delta > 0.0) != last_up;
         return fabs(stamp) > double(step - origin) && (delta > 0.0) != (stamp > 0.0);
@@ -73,14 +49,8 @@ struct Walker {
 
     // ---- scores -------------------------------------------------------------------------------
 
-    // What a change of the objective is worth: it counts as a row that holds at the target.
     BOTH double objective_progress(double change) const {
-        if (!has_target()) return 0.0;
-        if (jump) return -times(objective_weight, times(change, scale));
-        const double after = plus(objective, change);
-        if (!(objective > target)) return after > target ? -2.0 * objective_weight : 0.0;
-        if (after <= target) return 2.0 * objective_weight;
-        return change < 0.0 ? objective_weight : change > 0.0 ? -objective_weight : 0.0;
+        return Objective{objective, objective_weight, target, scale, jump}.progress(change);
     }
 
     BOTH Score objective_score(int j, double delta) const {
@@ -89,33 +59,10 @@ struct Walker {
         return Score{objective_progress(change), lower ? objective_weight : 0.0};
     }
 
-    // Entries first, first + stride, ... of column ``j`` moving by ``delta``. Some entries' rows and
-    // cells are fetched before the first is scored, as each fetch waits for the one before.
+    // Entries first, first + stride, ... of column ``j`` moving by ``delta``.
     BOTH Score rows_score(int j, REAL delta, int first, int stride) const {
-        Score score = {0.0, 0.0};
-        const int end = int(model.column_start[j + 1]);
-        for (int e = int(model.column_start[j]) + first; e < end; e += FETCHED * stride) {
-            int row[FETCHED];
-            REAL value[FETCHED];
-            Pair cell[FETCHED];
-            UNROLLED
-            for (int k = 0; k < FETCHED; ++k) {
-                const int at = e + k * stride;
-                row[k] = at < end ? int(model.column_row[at]) : -1;
-                value[k] = at < end ? model.column_value[at] : REAL(0);
-            }
-            UNROLLED
-            for (int k = 0; k < FETCHED; ++k)
-                if (row[k] >= 0) cell[k] = cells[row[k]];
-            UNROLLED
-            for (int k = 0; k < FETCHED; ++k) {
-                if (row[k] < 0) break;
-                const REAL after = cell[k].first - times(value[k], delta);
-                add_row(score, jump, double(cell[k].first), double(after), double(cell[k].second),
-                        range(row[k]), 1.0);
-            }
-        }
-        return score;
+        const int begin = int(model.column_start[j]), end = int(model.column_start[j + 1]);
+        return entries_score<FETCHED>(model, cells, jump, delta, begin + first, end, stride);
     }
 
     // Coefficient of column ``j`` in a row, 0 if it is not there; rows of a column rise.

@@ -2,7 +2,7 @@
 // what it claims, how rows and columns change; then what a round came to, and what the next one is.
 #pragma once
 
-#include "numbers.cuh"
+#include "grid_numbers.cuh"
 
 struct Walk {
     Model model;
@@ -46,9 +46,7 @@ struct Walk {
         scale = record[SCALE];
     }
 
-    BOTH double range(int row) const {
-        return row < model.inequalities ? UNBOUNDED : double(model.ranges[row - model.inequalities]);
-    }
+    BOTH double range(int row) const { return model.range(row); }
     BOTH int column_begin(int j) const { return int(model.column_start[j]); }
     BOTH int column_end(int j) const { return int(model.column_start[j + 1]); }
 
@@ -56,31 +54,6 @@ struct Walk {
     BOTH REAL unit_of(int row) const { return jump ? model.scales[row] : REAL(1); }
 
     // ---- moves --------------------------------------------------------------------------------
-
-    BOTH REAL clipped(int j, double value) const {
-        const Pair bounds = model.bounds[j];
-        return REAL(smaller(larger(value, double(bounds.first)), double(bounds.second)));
-    }
-
-    // Value at which a row's activity has changed by ``need``; integers go as far as needed.
-    BOTH REAL tight(int j, double x, double a, double need) const {
-        double move = need / a;
-        if (j < model.binaries) return REAL(move > 0.0 ? 1.0 : 0.0);
-        if (j < model.integers) {
-            const double excess = 0.5 * TOLERANCE / fabs(a);
-            move = move > 0.0 ? ceil(plus(move, -excess)) : floor(plus(move, excess));
-        }
-        return clipped(j, plus(x, move));
-    }
-
-    // Value at which column ``j`` alone would bring the objective to the target.
-    BOTH REAL breaking(int j, double x) const {
-        const double cost = double(model.costs[j]);
-        double move = plus(target, -objective) / cost;
-        if (j < model.binaries) return REAL(cost > 0.0 ? 0.0 : 1.0);
-        if (j < model.integers) move = cost > 0.0 ? floor(move) : ceil(move);
-        return clipped(j, plus(x, move));
-    }
 
     BOTH bool forbidden(double delta, double stamp) const {
         return forced < 2 && fabs(stamp) > double(clock) && (delta > 0.0) != (stamp > 0.0);
@@ -105,43 +78,8 @@ struct Walk {
 
     // ---- scores -------------------------------------------------------------------------------
 
-    // What a change of the objective is worth: it counts as a row that holds at the target.
     BOTH double objective_progress(double change) const {
-        if (!(target < NONE)) return 0.0;
-        if (jump) return -times(objective_weight, times(change, scale));
-        const double after = plus(objective, change);
-        if (!(objective > target)) return after > target ? -2.0 * objective_weight : 0.0;
-        if (after <= target) return 2.0 * objective_weight;
-        return change < 0.0 ? objective_weight : change > 0.0 ? -objective_weight : 0.0;
-    }
-
-    // Entries ``first``, ``first + stride``, ... of a column that moves by ``delta``. Some entries'
-    // rows and cells are fetched before the first is scored, as each fetch waits for another.
-    BOTH Score rows_score(REAL delta, int first, int end, int stride) const {
-        Score score = {0.0, 0.0};
-        for (int e = first; e < end; e += FETCHED * stride) {
-            int row[FETCHED];
-            REAL value[FETCHED];
-            Pair cell[FETCHED];
-            UNROLLED
-            for (int k = 0; k < FETCHED; ++k) {
-                const int at = e + k * stride;
-                row[k] = at < end ? int(model.column_row[at]) : -1;
-                value[k] = at < end ? model.column_value[at] : REAL(0);
-            }
-            UNROLLED
-            for (int k = 0; k < FETCHED; ++k)
-                if (row[k] >= 0) cell[k] = cells[row[k]];
-            UNROLLED
-            for (int k = 0; k < FETCHED; ++k) {
-                if (row[k] < 0) break;
-                const REAL after = REAL(plus(double(cell[k].first),
-                                             -double(times(value[k], delta))));
-                add_row(score, jump, double(cell[k].first), double(after), double(cell[k].second),
-                        range(row[k]));
-            }
-        }
-        return score;
+        return Objective{objective, objective_weight, target, scale, jump}.progress(change);
     }
 
     // How far column ``j`` can go down its cost with every row of some entries kept.
@@ -162,16 +100,16 @@ struct Walk {
     // What some entries of a column say: what its rows gain or, for a lift, the least room.
     BOTH Score entries(int j, REAL delta, int first, int end, int stride) const {
         if (mode == LIFT) return Score{room(j, first, end, stride), 0.0};
-        return rows_score(delta, first, end, stride);
+        return entries_score<FETCHED>(model, cells, jump, delta, first, end, stride);
     }
 
     BOTH Choice lifted(int j, double x, double most, unsigned tie) const {
         const double cost = double(model.costs[j]);
         if (j < model.integers) most = floor(most);
-        const REAL value = clipped(j, plus(x, (cost > 0.0 ? -1.0 : 1.0) * most));
+        const REAL value = model.clipped(j, plus(x, (cost > 0.0 ? -1.0 : 1.0) * most));
         const double way = fabs(plus(double(value), -x)), gain = times(fabs(cost), way);
         const bool moves_on = gain > LEAST_GAIN && way > LEAST_GAIN;
-        return Choice{gain, 0.0, moves_on ? tie : 0u, j, double(value), 0u};
+        return Choice{gain, 0.0, moves_on ? tie : 0u, j, value, 0u};
     }
 
     // The choice that a candidate is, when all of its entries have been read.
@@ -183,7 +121,7 @@ struct Walk {
         const bool lower = target < NONE && change < 0.0 && plus(objective, change) < limit;
         const double bonus = rows.bonus + (lower ? objective_weight : 0.0);
         return Choice{plus(plus(rows.progress, objective_progress(change)), 0.0),
-                      smaller(larger(bonus, -1e9), 1e9), tie, j, double(value),
+                      smaller(larger(bonus, -1e9), 1e9), tie, j, value,
                       unsigned(fabs(double(state.second)))};
     }
 };
@@ -236,7 +174,7 @@ BOTH Candidate in_row(const Walk& walk, const Place& place, int row, int offset,
         entry += begin;
         const int j = int(model.row_column[entry]);
         const Pair state = walk.values[j];
-        const REAL value = walk.tight(j, double(state.first), double(model.row_value[entry]), need);
+        const REAL value = model.tight(j, double(state.first), double(model.row_value[entry]), need);
         const double delta = double(value - state.first);
         if (fabs(delta) > LEAST_GAIN)
             return Candidate{walk.forbidden(delta, double(state.second)) ? -1 : j, value, state};
@@ -253,7 +191,8 @@ BOTH Candidate in_objective(const Walk& walk, int number) {
     const int j = int(walk.model.objective_columns[at]);
     const Pair state = walk.values[j];
     if (walk.mode == LIFT) return Candidate{j, state.first, state};
-    const REAL value = walk.breaking(j, double(state.first));
+    const double gap = plus(walk.target, -walk.objective);
+    const REAL value = walk.model.breaking(j, double(state.first), gap);
     const double delta = double(value - state.first);
     if (fabs(delta) <= LEAST_GAIN || walk.forbidden(delta, double(state.second)))
         return no_candidate();

@@ -9,9 +9,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.rows import SparseRows
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout, first_records
-from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import (
+from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import (
     CHUNK,
     CONTROL,
     MOVE,
@@ -19,6 +17,8 @@ from solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk import (
     SHARED,
     SLOTS,
 )
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, Field
+from solvers.mip.heuristics.local_search.gpu.layout import Layout, first_records
 
 TEAMS = 2048
 """Teams of a round on any GPU: about the warps that an H200 holds at two blocks to a processor."""

@@ -8,7 +8,7 @@
 // level. Changes of the top level, where all threads would meet, are gathered for each block first.
 #pragma once
 
-#include "numbers.cuh"
+#include "grid_numbers.cuh"
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 constexpr int BLOCK_WARPS = BLOCK / 32;

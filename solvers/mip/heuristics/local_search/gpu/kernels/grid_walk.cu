@@ -5,7 +5,7 @@
 // one of its rows. The model and the state lie in global memory; slack and weight of a row are one
 // pair, as are value and stamp of a column, so that an entry that is scored costs one sector.
 
-#include "rounds.cuh"
+#include "grid_rounds.cuh"
 
 __device__ inline void smooth(const Walk& walk, int thread, int threads) {
     for (int row = thread; row < walk.model.rows; row += threads) smooth_row(walk, row);

@@ -2,7 +2,7 @@
 
 For models whose rows and columns are too long for a warp, or too many for thousands of walkers to
 carry a state of their own. Moves, scores, weights and targets are those of the other walkers
-(``gpu/kernels/walk.py``: Local-MIP and Feasibility Jump); what differs is that a round makes
+(``walk.py``: Local-MIP and Feasibility Jump); what differs is that a round makes
 all moves that do not stand in each other's way:
 
 1. *Propose.* Each team, a warp, looks at one violated row, drawn from its own part of all of them,
@@ -97,7 +97,7 @@ FIXED_TYPES = {
 """Types of the arrays that do not change with the numbers of the walker."""
 
 GRID_WALK = Family(
-    "solvers.mip.heuristics.local_search.grid_wide.kernels",
+    "solvers.mip.heuristics.local_search.gpu.kernels",
     "grid_walk",
     (WALK_GRID,),
     cooperative=True,
@@ -119,9 +119,6 @@ MOVE = 4
 
 PIECES = 16384
 """Sums that the objective is taken in when it is computed anew."""
-
-MOST_TEAMS = 4096
-"""Teams that a claim can tell apart."""
 
 CONTROL = 16
 """Numbers reserved for what the grid shares between two barriers."""

@@ -1,5 +1,5 @@
 // The whole GPU's walker by one thread: the same rounds, one team after the other.
-#include "round.h"
+#include "grid_round.h"
 
 namespace {
 
@@ -181,7 +181,7 @@ int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
 
 } // namespace
 
-NATIVE_MODULE(mip_heuristics_local_search_grid_wide_grid_walk) {
+NATIVE_MODULE(mip_heuristics_local_search_gpu_grid_walk) {
     native::expose(module, "walk_grid", &walk_grid, "rows", "inequalities", "columns", "binaries",
                    "integers", "objectives", "row_start", "row_column", "row_value", "sides",
                    "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
@@ -190,12 +190,9 @@ NATIVE_MODULE(mip_heuristics_local_search_grid_wide_grid_walk) {
                    "records", "tree", "claims", "moves", "slots", "partials", "shares", "control",
                    "teams", "blocks", "steps", "seed", "threads");
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
-    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
-                      {{"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
-    native::constants(module, "solvers.mip.heuristics.local_search.grid_wide.kernels.grid_walk",
+    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.grid_walk",
                       {{"CHUNK", CHUNK},
                        {"SLOTS", SLOTS},
                        {"MOVE", MOVE},
-                       {"PIECES", PIECES},
-                       {"MOST_TEAMS", MOST_TEAMS}});
+                       {"PIECES", PIECES}});
 }

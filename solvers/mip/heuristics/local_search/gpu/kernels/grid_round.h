@@ -1,9 +1,9 @@
-// A round of the walk by one thread (rounds.cuh), with the bits of a grid, and the tree by one.
+// A round of the walk by one thread (grid_rounds.cuh), with the bits of a grid, and the tree by one.
 #pragma once
 
 #include <bit>
 
-#include "mip/heuristics/local_search/gpu/kernels/lane_sum.h"
+#include "lane_sum.h"
 #include "native/bindings.h"
 
 namespace {
@@ -11,7 +11,7 @@ namespace {
 using REAL = double;
 using INDEX = std::int32_t;
 using COSTS_T = double;
-#include "numbers.cuh"
+#include "grid_numbers.cuh"
 
 inline Tree tree_of(native::Span<INDEX> nodes, int rows) {
     Tree tree;
@@ -55,7 +55,7 @@ inline int tree_find(const Tree &tree, int rank) {
     return 32 * node + std::countr_zero(bits);
 }
 
-#include "walk.cuh"
+#include "grid_state.cuh"
 
 constexpr int LANES = 32;
 
@@ -113,7 +113,7 @@ template <class Find> inline Choice best_candidate(const Walk &walk, int team, F
         walk.control[SEEN] += end - begin;
         const Choice own =
             walk.judged(found.column, found.value, found.state, score, tie_rank(base, lane));
-        if (own.tie != 0 && better(own, best))
+        if (own.tie != 0 && own.beats(best))
             best = own;
     }
     if (huge.column >= 0)
