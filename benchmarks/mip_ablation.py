@@ -2,7 +2,7 @@
 
     python -m benchmarks.mip_ablation FOLDER [--set wide] [--seeds 0 1] [--time-limit 20]
         [--without NAME ...] [--variants module.NAME=value ...] [--threads 2] [--at-once 1]
-        [--resume RECORD]
+        [--resume RECORD] [--work W]
 
 Each row of ``solvers/mip/portfolio/table.py`` is left out in turn, then each kind; ``--without``
 names some of them, and ``--variants`` adds constants with other values. FOLDER holds INSTANCES.csv
@@ -13,7 +13,8 @@ A figure is the mean over models and seeds of what a variant has more than the p
 the same model and seed: gap (0 to 1), primal integral (0 to 1), and the logarithm of the seconds to
 the first point plus one. Beside it is half the width of a 90 % interval, by drawing models with
 replacement. A heuristic is worth something where the interval does not reach zero, and the noise
-hides it where it does. ``--resume`` takes the runs of earlier records and adds what is missing.
+hides it where it does. ``--resume`` takes the runs of earlier records and adds what is missing; ``--work`` is that of
+``mip_variants.py``.
 """
 
 from __future__ import annotations

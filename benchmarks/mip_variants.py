@@ -2,7 +2,7 @@
 
     python -m benchmarks.mip_variants FOLDER --instances a b
         --variants "" -pump solvers.mip.portfolio.credit.EARNED=0
-        [--time-limit 20] [--seeds 0 1] [--threads 2] [--at-once 1] [--device auto]
+        [--time-limit 20] [--seeds 0 1] [--threads 2] [--at-once 1] [--device auto] [--work W]
 
 A variant is a list of ``module.NAME=value``, a constant's other value, and ``-NAME``, a heuristic
 left out of the table (``-kind:NAME`` for all of a kind), separated by commas; an empty one is the
@@ -10,6 +10,10 @@ program as it is. FOLDER holds INSTANCES.csv (see ``mip_sets.py``). Each run has
 own, begins with a small solve to load what it needs, and may be beside others; variants of one
 model run close to each other, so that what else happens on the machine meets all of them. Points
 are those of ``gpu_bridge.solve``, which checks them; measures are in ``mip_measures.py``.
+
+With ``--work`` heuristics run alone, one after the other, and visit so many billions of matrix
+entries: then points, and gaps, are the same however busy the machine is. The time limit only ends
+runs that hang, and what is measured over the time says nothing.
 """
 
 from __future__ import annotations
@@ -62,6 +66,15 @@ class Settings:
     device: str
     at_once: int
     stop_after: float
+    work: float | None = None
+
+    def options(self, seed: int) -> dict[str, object]:
+        """Return the options of a run."""
+        if self.work is None:
+            where = {"threads": self.threads, "device": self.device}
+            return {**where, "time_limit": self.time_limit, "seed": seed}
+        alone = {"deterministic": True, "heuristics_only": True, "device": "cpu"}
+        return {**alone, "work_limit": self.work, "seed": seed}
 
 
 def main() -> int:
@@ -114,8 +127,7 @@ def _run(
     if time.monotonic() > stop_at:
         return None
     limit = settings.time_limit
-    options = {"time_limit": limit, "threads": settings.threads, "device": settings.device}
-    task = {"path": str(entry.path), "variant": variant, "options": {**options, "seed": seed}}
+    task = {"path": str(entry.path), "variant": variant, "options": settings.options(seed)}
     command = [sys.executable, "-m", "benchmarks.mip_variants", ".", "--child", json.dumps(task)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit + PATIENCE)
@@ -210,6 +222,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         arguments.device,
         arguments.at_once,
         arguments.stop_after,
+        arguments.work,
     )
 
 
@@ -220,6 +233,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--stop-after", type=float, default=float("inf"))
+    parser.add_argument("--work", type=float, help="billions of matrix entries, in place of time")
 
 
 def parse(parser: argparse.ArgumentParser, given: Sequence[str]) -> argparse.Namespace:
