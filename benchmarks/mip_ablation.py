@@ -13,8 +13,8 @@ A figure is the mean over models and seeds of what a variant has more than the p
 the same model and seed: gap (0 to 1), primal integral (0 to 1), and the logarithm of the seconds to
 the first point plus one. Beside it is half the width of a 90 % interval, by drawing models with
 replacement. A heuristic is worth something where the interval does not reach zero, and the noise
-hides it where it does. ``--resume`` takes the runs of earlier records and adds what is missing; ``--work`` is that of
-``mip_variants.py``.
+hides it where it does. ``--resume`` takes the runs of earlier records and adds what is missing;
+``--work`` is that of ``mip_variants.py``.
 """
 
 from __future__ import annotations

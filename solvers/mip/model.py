@@ -25,6 +25,10 @@ MOSTLY_INTEGER = 0.9
 """Share of integer columns from which a model counts as one of integers."""
 
 
+LARGEST_WHOLE = 2.0**50
+"""Whole numbers up to here stay exact in 64 bits, with some room for sums."""
+
+
 @dataclass(frozen=True, eq=False)
 class MipModel:
     """A problem of m rows, n columns and nnz entries, both by rows and by columns.
@@ -128,6 +132,25 @@ class MipModel:
             for breaks in (np.where(rising, upper, lower), np.where(rising, lower, upper))
         )
         return up, down
+
+    @cached_property
+    def objective_step(self) -> float:
+        """Least difference of two points' objectives; 0 where it is not known.
+
+        Known where all columns with a cost are integer and the costs whole multiples of one number,
+        looked for among 1 and the smallest cost. Columns with one value make no difference.
+        """
+        priced = np.flatnonzero((self.cost != 0.0) & (self.lower < self.upper))
+        if priced.size == 0 or not self.is_integer[priced].all():
+            return 0.0
+        cost = np.abs(self.cost[priced])
+        if np.all(cost == np.round(cost)) and cost.max() < LARGEST_WHOLE:
+            return float(np.gcd.reduce(cost.astype(np.int64)))
+        least = float(cost.min())
+        ratio = cost / least
+        if np.all(np.abs(ratio - np.round(ratio)) <= 1e-9 * ratio) and ratio.max() < 1e9:
+            return least
+        return 0.0
 
     @property
     def offset(self) -> float:

@@ -279,7 +279,7 @@ class Target:
         self._own = np.inf
         self._bound = bound
         self._has_objective = bool(model.cost.any())
-        self._step = _objective_step(model)
+        self._step = (1.0 - LEAST_ASKED) * model.objective_step
 
     @property
     def best(self) -> float:
@@ -309,16 +309,6 @@ class Target:
             return True
         room = SLACK * max(1.0, abs(self._bound)) if np.isfinite(self._bound) else 0.0
         return self.cutoff + self._offset < self._bound - room
-
-
-def _objective_step(model: MipModel) -> float:
-    """Return by how much two points' objectives differ at the least, or 0 if that is not known."""
-    used = model.cost != 0.0
-    size = np.abs(model.cost[used])
-    whole = size.size and bool((model.is_integer[used] == 1).all())
-    if not whole or not (size == np.round(size)).all() or size.max() > 2.0**50:
-        return 0.0
-    return float(np.gcd.reduce(size.astype(np.int64))) * (1.0 - LEAST_ASKED)
 
 
 ACCEPTED = 0.01

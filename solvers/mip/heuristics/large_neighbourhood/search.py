@@ -15,7 +15,6 @@ from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE,
 from solvers.mip.heuristics.large_neighbourhood.situation import (
     Situation,
     cutoff_below,
-    objective_step,
 )
 from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
@@ -61,7 +60,7 @@ class Searcher:
         self.bandit = bandit
         self._in_child = in_child
         self._implied = np.empty(0, dtype=np.int32) if implied is None else implied
-        self._step = objective_step(model)
+        self._step = model.objective_step
         self._decidable = Situation(model, implied=self._implied).decidable
         self._table: dict[str, Neighbourhood] = {one.name: one for one in CATALOGUE}
         self._mended: FloatArray | None = None

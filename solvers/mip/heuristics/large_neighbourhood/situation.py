@@ -141,22 +141,6 @@ SMALLEST_STEP = 1e-6
 STEP_MARGIN = 1e-6
 """Part of an objective's step by which the cutoff stays away from the next value."""
 
-LARGEST_WHOLE = 2.0**40
-"""Whole costs up to here are trusted to be whole."""
-
-
-def objective_step(model: MipModel) -> float:
-    """Return a number of which all objective values (less the offset) are multiples; 0 if unknown.
-
-    That is the greatest common divisor where all costs are whole and on integer columns.
-    """
-    costly = np.flatnonzero(model.cost)
-    cost = np.abs(model.cost[costly])
-    whole = np.all(cost == np.round(cost)) and np.all(model.is_integer[costly] == 1)
-    if not costly.size or not whole or cost.max() > LARGEST_WHOLE:
-        return 0.0
-    return float(np.gcd.reduce(cost.astype(np.int64)))
-
 
 def cutoff_below(objective: float, step: float) -> float:
     """Return the objective that an improving point has to reach; inf where there is none yet.
@@ -166,7 +150,7 @@ def cutoff_below(objective: float, step: float) -> float:
     objective : float
         Of the best point, offset included; inf without one.
     step : float
-        See :func:`objective_step`.
+        See :attr:`~solvers.mip.model.MipModel.objective_step`.
     """
     if not np.isfinite(objective):
         return np.inf

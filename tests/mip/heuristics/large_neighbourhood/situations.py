@@ -10,7 +10,6 @@ from solvers.core.problem import Problem
 from solvers.mip.heuristics.large_neighbourhood.situation import (
     Situation,
     cutoff_below,
-    objective_step,
 )
 from solvers.mip.model import MipModel, Relaxation, is_feasible
 from solvers.mip.solutions.incumbents import Found
@@ -61,5 +60,5 @@ def situation(seed: int = 0, points: int = 4) -> Situation:
     pool = [found(model, greedy(model, rng)) for _ in range(points)]
     pool.sort(key=lambda one: one.objective)
     objective = pool[0].objective if pool else np.inf
-    cutoff = cutoff_below(objective, objective_step(model))
+    cutoff = cutoff_below(objective, model.objective_step)
     return Situation(model, tuple(pool), relaxation_of(model), None, cutoff)

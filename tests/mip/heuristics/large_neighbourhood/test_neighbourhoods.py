@@ -29,7 +29,6 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     cutoff_below,
     near_columns,
     near_rows,
-    objective_step,
 )
 from solvers.mip.model import MipModel, Relaxation
 from tests.mip.heuristics.large_neighbourhood.situations import packing, situation
@@ -259,18 +258,19 @@ def test_neighbourhoods_repeat_themselves_for_a_seed():
 
 
 def test_the_cutoff_asks_for_the_next_value_of_a_whole_objective():
-    model = cover()
-    assert objective_step(model) == 1
+    assert cover().objective_step == 1
     assert cutoff_below(7.0, 1.0) == pytest.approx(6.0, abs=1e-5)
     assert cutoff_below(7.0, 1.0) >= 6.0
     assert cutoff_below(7.0, 0.0) == pytest.approx(7 - 7e-4)
     assert cutoff_below(0.0, 0.0) < 0
     assert cutoff_below(np.inf, 1.0) == np.inf
-    assert objective_step(packing()) == 0  # continuous columns have costs
+    assert packing().objective_step == 0  # continuous columns have costs
     halves = Problem.from_arrays([6.0, 4.0], upper=1.0, integrality=True)
-    assert objective_step(MipModel.of(halves)) == 2
+    assert MipModel.of(halves).objective_step == 2
     halves = Problem.from_arrays([0.5, 4.0], upper=1.0, integrality=True)
-    assert objective_step(MipModel.of(halves)) == 0
+    assert MipModel.of(halves).objective_step == 0.5
+    thirds = Problem.from_arrays([0.5, 0.75], upper=1.0, integrality=True)
+    assert MipModel.of(thirds).objective_step == 0
 
 
 @pytest.mark.parametrize("make", [rins, rens, crossover])

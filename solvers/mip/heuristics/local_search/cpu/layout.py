@@ -154,7 +154,7 @@ def state_of(model: MipModel, settings: WalkerSettings, seed: int) -> State:
     columns["lower"], columns["upper"] = working_bounds(model)
     status = np.zeros(1, dtype=STATUS)
     status["best"], status["target"] = np.inf, -np.inf
-    status["granularity"] = granularity(model)
+    status["granularity"] = model.objective_step
     highest = float(np.max(np.abs(model.cost), initial=0.0))
     status["objective_scale"] = 1.0 / highest if highest > 0.0 else 0.0
     status["aim"] = settings.stagger
@@ -194,25 +194,6 @@ def working_bounds(
     low = np.where(np.isfinite(lower), lower, np.minimum(centre, 0.0) - size)
     high = np.where(np.isfinite(upper), upper, np.maximum(centre, 0.0) + size)
     return low, high
-
-
-def granularity(model: MipModel) -> float:
-    """Return the least distance between two objectives, 0 where it is not known.
-
-    Known where all columns with a cost are integer and the costs whole multiples of one number,
-    looked for among 1 and the smallest cost.
-    """
-    priced = np.flatnonzero((model.cost != 0.0) & (model.lower < model.upper))
-    if priced.size == 0 or not model.is_integer[priced].all():
-        return 0.0
-    cost = np.abs(model.cost[priced])
-    if np.all(cost == np.round(cost)) and cost.max() < 2.0**53:
-        return float(np.gcd.reduce(cost.astype(np.int64)))
-    least = float(cost.min())
-    ratio = cost / least
-    if np.all(np.abs(ratio - np.round(ratio)) <= 1e-9 * ratio) and ratio.max() < 1e9:
-        return least
-    return 0.0
 
 
 def dependent_columns(model: MipModel) -> Records:

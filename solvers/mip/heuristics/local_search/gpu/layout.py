@@ -24,7 +24,7 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import LARGEST_WHOLE, IndexArray, MipModel
 
 BOX = 1e8
 """Bound of columns that have none: slack is still exact to 1e-8 there, and a polish by LP can go
@@ -32,9 +32,6 @@ further."""
 
 LARGEST_SINGLE = 2.0**24
 """Whole numbers up to here are exact in 32 bits."""
-
-LARGEST_EXACT = 2.0**50
-"""Whole numbers up to here stay exact in 64 bits, with some room for sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +101,7 @@ class Layout:
             integers=integers,
             objectives=int(movable.size),
             real=real,
-            is_exact=largest < LARGEST_EXACT,
+            is_exact=largest < LARGEST_WHOLE,
             by_row=SparseRows.of(matrix).cast(real),
             by_column=SparseRows.of(matrix.tocsc()).cast(real),
             sides=sides.astype(real),
@@ -114,7 +111,7 @@ class Layout:
             costs=costs,
             objective_columns=movable,
             scale=1.0 / largest_cost if largest_cost > 0.0 else 0.0,
-            granularity=_granularity(costs[movable], movable, integers),
+            granularity=model.objective_step,
         )
 
     @property
@@ -230,15 +227,6 @@ def _scales(matrix: sp.csr_matrix) -> FloatArray:
     largest = np.asarray(abs(matrix).max(axis=1).todense()).ravel()
     scales: FloatArray = np.exp2(-np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
     return scales
-
-
-def _granularity(costs: FloatArray, columns: npt.NDArray[np.int32], integers: int) -> float:
-    """Return the greatest common divisor of whole costs of integer columns; 0 if there is none."""
-    if costs.size == 0 or np.max(columns) >= integers or np.any(costs != np.round(costs)):
-        return 0.0
-    if np.max(np.abs(costs)) > LARGEST_EXACT:
-        return 0.0
-    return float(np.gcd.reduce(np.abs(costs).astype(np.int64)))
 
 
 SAMPLED_ROWS = (1, 2, 4, 4, 8, 12)

@@ -92,7 +92,8 @@ def test_short_numbers_only_where_they_are_exact(coefficient, upper, integrality
     ("cost", "integrality", "granularity"),
     [
         ([4.0, -6.0], True, 2.0),
-        ([4.0, 0.5], True, 0.0),
+        ([4.0, 0.5], True, 0.5),
+        ([4.0, 2.5], True, 0.0),
         ([4.0, 6.0], False, 0.0),
         ([0, 0], True, 0),
     ],
