@@ -1,7 +1,7 @@
 // What lanes of a warp, threads of a block, and blocks of the grid do together.
 //
 // All threads of a warp, block or grid call each operation together. Sums follow a fixed tree that
-// the CPU has as well (lane_sum.h): a butterfly within each warp, then warp after warp.
+// the CPU has as well (host.h): a butterfly within each warp, then warp after warp.
 //
 // Any number of threads change rows of the tree of violated rows at once: what it holds does not
 // depend on the order of changes, and the k-th violated row is found by a warp in one look at each

@@ -1,16 +1,13 @@
-// A round of the walk by one thread (grid_rounds.cuh), with the bits of a grid, and the tree by one.
+// A round of the walk by one thread (grid_rounds.cuh), with the bits of a grid, and the tree by
+// one.
 #pragma once
 
 #include <bit>
 
-#include "lane_sum.h"
-#include "native/bindings.h"
+#include "host.h"
 
 namespace {
 
-using REAL = double;
-using INDEX = std::int32_t;
-using COSTS_T = double;
 #include "grid_numbers.cuh"
 
 inline Tree tree_of(native::Span<INDEX> nodes, int rows) {

@@ -3,11 +3,6 @@
 
 namespace {
 
-using Numbers = native::Span<const REAL>;
-using NumbersOut = native::Span<REAL>;
-using Ints = native::Span<const INDEX>;
-using IntsOut = native::Span<INDEX>;
-
 inline double warp_activity(const Walk &walk, int begin, int end) {
     double parts[LANES];
     for (int lane = 0; lane < LANES; ++lane)
@@ -88,14 +83,6 @@ void run(Walk &walk, int steps) {
     walk.control[PENDING] = 0;
 }
 
-void check_model(const Model &model, Ints row_column, Numbers row_value, Ints column_row,
-                 Numbers column_value) {
-    native::check_length("row_column", row_column.size(), model.row_start[model.rows]);
-    native::check_length("row_value", row_value.size(), model.row_start[model.rows]);
-    native::check_length("column_row", column_row.size(), model.column_start[model.columns]);
-    native::check_length("column_value", column_value.size(), model.column_start[model.columns]);
-}
-
 /// Make a slice of rounds.
 void walk_grid(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
                Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
@@ -106,14 +93,6 @@ void walk_grid(int rows, int inequalities, int columns, int binaries, int intege
                NumbersOut records, IntsOut tree, native::Span<std::int64_t> claims,
                NumbersOut moves, NumbersOut slots, NumbersOut partials, NumbersOut shares,
                IntsOut control, int teams, int, int steps, int seed, int) {
-    native::check_length("row_start", row_start.size(), rows + 1);
-    native::check_length("sides", sides.size(), rows);
-    native::check_length("ranges", ranges.size(), rows - inequalities);
-    native::check_length("scales", scales.size(), rows);
-    native::check_length("column_start", column_start.size(), columns + 1);
-    native::check_length("bounds", bounds.size(), 2 * std::int64_t(columns));
-    native::check_length("costs", costs.size(), columns);
-    native::check_length("objective_columns", objective_columns.size(), objectives);
     native::check_length("shared_rows", shared_rows.size(), shared_count);
     native::check_length("values", values.size(), 2 * std::int64_t(columns));
     native::check_length("cells", cells.size(), 2 * std::int64_t(rows));
@@ -125,25 +104,9 @@ void walk_grid(int rows, int inequalities, int columns, int binaries, int intege
     native::check_length("shares", shares.size(), std::int64_t(shared_count) * teams);
     native::check_length("control", control.size(), GENERATION + 1);
     Walk walk = {};
-    walk.model = {rows,
-                  inequalities,
-                  columns,
-                  binaries,
-                  integers,
-                  objectives,
-                  row_start.data(),
-                  row_column.data(),
-                  row_value.data(),
-                  sides.data(),
-                  ranges.data(),
-                  scales.data(),
-                  column_start.data(),
-                  column_row.data(),
-                  column_value.data(),
-                  reinterpret_cast<const Pair *>(bounds.data()),
-                  costs.data(),
-                  objective_columns.data()};
-    check_model(walk.model, row_column, row_value, column_row, column_value);
+    walk.model = model_of(rows, inequalities, columns, binaries, integers, objectives, row_start,
+                          row_column, row_value, sides, ranges, scales, column_start, column_row,
+                          column_value, bounds, costs, objective_columns);
     walk.random = random_of(seed);
     walk.tree = tree_of(tree, rows);
     walk.values = reinterpret_cast<Pair *>(values.data());
@@ -191,8 +154,5 @@ NATIVE_MODULE(mip_heuristics_local_search_gpu_grid_walk) {
                    "teams", "blocks", "steps", "seed", "threads");
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
     native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.grid_walk",
-                      {{"CHUNK", CHUNK},
-                       {"SLOTS", SLOTS},
-                       {"MOVE", MOVE},
-                       {"PIECES", PIECES}});
+                      {{"CHUNK", CHUNK}, {"SLOTS", SLOTS}, {"MOVE", MOVE}, {"PIECES", PIECES}});
 }

@@ -7,10 +7,6 @@ namespace {
 
 #include "restart.cuh"
 
-using Numbers = native::Span<const REAL>;
-using NumbersOut = native::Span<REAL>;
-using Ints = native::Span<const INDEX>;
-
 /// Set walkers to the points they shall go on from.
 void restart(int rows, int columns, int binaries, int integers, Numbers bounds, Numbers scales,
              Numbers points, Ints origins, Ints weights, Numbers shares, NumbersOut values,

@@ -1,19 +1,9 @@
 // One thread in place of a group (group.cuh): all lanes' work in turn, in the order of lanes.
 #pragma once
 
-#include "lane_sum.h"
-
-#include "native/bindings.h"
+#include "host.h"
 
 namespace {
-
-using REAL = double;
-using INDEX = std::int32_t;
-using COSTS_T = double;
-using RECORDS_T = double;
-using std::max;
-using std::min;
-#include "model.cuh"
 
 /// What Group<LANES> does, by one thread.
 template <int LANES> struct Single {

@@ -7,34 +7,12 @@ namespace {
 
 #include "candidates.cuh"
 
-using Numbers = native::Span<const REAL>;
-using NumbersOut = native::Span<REAL>;
-using Ints = native::Span<const INDEX>;
-using IntsOut = native::Span<INDEX>;
-
 /// What walkers carry.
 struct State {
     NumbersOut values, cells;
     IntsOut place, violated;
     NumbersOut kept, records;
 };
-
-void check_model(const Model &model, Ints row_start, Ints row_column, Numbers row_value,
-                 Numbers sides, Numbers ranges, Numbers scales, Ints column_start, Ints column_row,
-                 Numbers column_value, Numbers bounds, Numbers costs, Ints objective_columns) {
-    native::check_length("row_start", row_start.size(), model.rows + 1);
-    native::check_length("row_column", row_column.size(), row_start[model.rows]);
-    native::check_length("row_value", row_value.size(), row_start[model.rows]);
-    native::check_length("sides", sides.size(), model.rows);
-    native::check_length("ranges", ranges.size(), model.rows - model.inequalities);
-    native::check_length("scales", scales.size(), model.rows);
-    native::check_length("column_start", column_start.size(), model.columns + 1);
-    native::check_length("column_row", column_row.size(), column_start[model.columns]);
-    native::check_length("column_value", column_value.size(), column_start[model.columns]);
-    native::check_length("bounds", bounds.size(), 2 * std::int64_t(model.columns));
-    native::check_length("costs", costs.size(), model.columns);
-    native::check_length("objective_columns", objective_columns.size(), model.objectives);
-}
 
 void check_state(const Model &model, const State &state, std::int64_t walkers) {
     native::check_length("values", state.values.size(), 2 * model.columns * walkers);
@@ -70,27 +48,11 @@ void walk(int rows, int inequalities, int columns, int binaries, int integers, i
           Numbers costs, Ints objective_columns, NumbersOut values, NumbersOut cells, IntsOut place,
           IntsOut violated, NumbersOut kept, NumbersOut records, int walkers, int steps, int seed,
           int threads) {
-    const Model model = {rows,
-                         inequalities,
-                         columns,
-                         binaries,
-                         integers,
-                         objectives,
-                         row_start.data(),
-                         row_column.data(),
-                         row_value.data(),
-                         sides.data(),
-                         ranges.data(),
-                         scales.data(),
-                         column_start.data(),
-                         column_row.data(),
-                         column_value.data(),
-                         reinterpret_cast<const Pair *>(bounds.data()),
-                         costs.data(),
-                         objective_columns.data()};
+    const Model model =
+        model_of(rows, inequalities, columns, binaries, integers, objectives, row_start, row_column,
+                 row_value, sides, ranges, scales, column_start, column_row, column_value, bounds,
+                 costs, objective_columns);
     const State state = {values, cells, place, violated, kept, records};
-    check_model(model, row_start, row_column, row_value, sides, ranges, scales, column_start,
-                column_row, column_value, bounds, costs, objective_columns);
     check_state(model, state, walkers);
     native::parallel_for(threads, walkers, [&](std::int64_t walker) {
         run_walker<LANES>(model, state, walker, steps, seed);
@@ -110,9 +72,8 @@ template <int LANES> void walk_door(nanobind::module_ &module, const char *name)
 NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
     walk_door<32>(module, "walk");
     walk_door<256>(module, "walk_wide");
-    native::constants(
-        module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
-        {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
+    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
+                      {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
     native::constants(module, "solvers.mip.heuristics.local_search.gpu.layout",
                       {{"LIFT_PATIENCE", LIFT_PATIENCE}});
 }

@@ -1,0 +1,72 @@
+// What the loops on the CPU have in common: types, the model from arrays, and sums in the order in
+// which the lanes of warps and blocks add.
+#pragma once
+
+#include "native/bindings.h"
+
+namespace {
+
+using REAL = double;
+using INDEX = std::int32_t;
+using COSTS_T = double;
+using RECORDS_T = double;
+using std::max;
+using std::min;
+#include "model.cuh"
+
+using Numbers = native::Span<const REAL>;
+using NumbersOut = native::Span<REAL>;
+using Ints = native::Span<const INDEX>;
+using IntsOut = native::Span<INDEX>;
+
+/// The sum of the lanes' parts in the order in which a group adds them; spoils them.
+inline double lane_sum(double *parts, int lanes) {
+    for (int warp = 0; warp < lanes; warp += 32)
+        for (int offset = 16; offset > 0; offset /= 2)
+            for (int lane = warp; lane < warp + offset; ++lane)
+                parts[lane] += parts[lane + offset];
+    double total = parts[0];
+    for (int warp = 32; warp < lanes; warp += 32)
+        total += parts[warp];
+    return total;
+}
+
+/// The model over arrays, whose lengths are checked.
+inline Model model_of(int rows, int inequalities, int columns, int binaries, int integers,
+                      int objectives, Ints row_start, Ints row_column, Numbers row_value,
+                      Numbers sides, Numbers ranges, Numbers scales, Ints column_start,
+                      Ints column_row, Numbers column_value, Numbers bounds, Numbers costs,
+                      Ints objective_columns) {
+    native::check_length("row_start", row_start.size(), rows + 1);
+    native::check_length("row_column", row_column.size(), row_start[rows]);
+    native::check_length("row_value", row_value.size(), row_start[rows]);
+    native::check_length("sides", sides.size(), rows);
+    native::check_length("ranges", ranges.size(), rows - inequalities);
+    native::check_length("scales", scales.size(), rows);
+    native::check_length("column_start", column_start.size(), columns + 1);
+    native::check_length("column_row", column_row.size(), column_start[columns]);
+    native::check_length("column_value", column_value.size(), column_start[columns]);
+    native::check_length("bounds", bounds.size(), 2 * std::int64_t(columns));
+    native::check_length("costs", costs.size(), columns);
+    native::check_length("objective_columns", objective_columns.size(), objectives);
+    return {rows,
+            inequalities,
+            columns,
+            binaries,
+            integers,
+            objectives,
+            row_start.data(),
+            row_column.data(),
+            row_value.data(),
+            sides.data(),
+            ranges.data(),
+            scales.data(),
+            column_start.data(),
+            column_row.data(),
+            column_value.data(),
+            reinterpret_cast<const Pair *>(bounds.data()),
+            costs.data(),
+            objective_columns.data()};
+}
+
+} // namespace
