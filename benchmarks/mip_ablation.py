@@ -53,7 +53,8 @@ def main() -> int:
     """Run all variants, print what each is worth, and write a record."""
     arguments = parse(make_parser(), sys.argv[1:])
     peers = mip_recorded.instances(mip_recorded.DEFAULT)
-    entries = choose(read_index(arguments.folder), arguments.set, arguments.instances, peers)
+    which = arguments.set or (None if arguments.instances else "wide")
+    entries = choose(read_index(arguments.folder), which, arguments.instances, peers)
     variants = [*(f"-{name}" for name in arguments.without or names()), *arguments.variants]
     seeds = arguments.seeds
     others = [max(seeds) + 1 + k for k in range(len(seeds))]
@@ -139,7 +140,7 @@ def make_parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--set", choices=SETS, default="wide")
+    parser.add_argument("--set", choices=SETS, help="by default wide, if there are no --instances")
     parser.add_argument("--instances", nargs="+", default=[])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--without", nargs="+", default=[])

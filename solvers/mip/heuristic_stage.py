@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.outcome import relative_gap
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
@@ -170,9 +171,6 @@ LEAST_PART = 0.1
 QUIET_SECONDS, QUIET_SHARE = 2.0, 0.25
 """How long nothing has to have improved: seconds, and part of the time so far."""
 
-LOOK = 0.05
-"""Seconds between two looks at whether a rest is over."""
-
 
 def working_part(gap: float, seconds: float, since_improvement: float) -> float:
     """Return the part of the time that heuristics should work.
@@ -211,7 +209,7 @@ class Throttling:
         while time.monotonic() < end and not budget.is_over():
             if self._context.acceptance.pool.version != version:
                 return
-            time.sleep(LOOK)
+            time.sleep(LOOK_AGAIN)
 
     def _working_part(self) -> float:
         solve = self._context.solve

@@ -25,6 +25,12 @@ MOSTLY_INTEGER = 0.9
 """Share of integer columns from which a model counts as one of integers."""
 
 
+ROUNDING = 1e-12
+"""What sums lose in rounding, relative to their terms: about 1e4 times double precision."""
+
+SAME = 1e-9
+"""Relative difference of objectives that is put down to rounding."""
+
 LARGEST_WHOLE = 2.0**50
 """Whole numbers up to here stay exact in 64 bits, with some room for sums."""
 

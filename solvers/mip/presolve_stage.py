@@ -82,9 +82,6 @@ FURTHER_SHARE = 0.4
 nothing: walks of 400 million entries found no point of irish-electricity before presolve, which
 takes five seconds of one core, and after it one in 70 to 80 million, on one of two seeds."""
 
-LOOK = 0.05
-"""Seconds between two looks at whether who waits for presolve is to stop."""
-
 SolveExactly = Callable[[Problem, Progress], Outcome | None]
 """Solves what presolve has left, where another engine solves problems of its kind exactly; returns
 None where it is of no such kind, or no optimum was proven."""
@@ -130,7 +127,7 @@ class Reducer:
     def _further(self, progress: Progress) -> Reduced:
         """Wait for the end of presolve, however long it takes."""
         background = self._begun(progress)
-        while not background.wait(LOOK) and progress.should_stop() is None:
+        while not background.wait(LOOK_AGAIN) and progress.should_stop() is None:
             pass
         return self._reduced(progress)
 

@@ -18,6 +18,7 @@ from solvers.core.progress import Progress
 from solvers.highs.child import SMALL_MIP
 from solvers.mip.answer import TROUBLE
 from solvers.mip.context import SolveContext
+from solvers.mip.model import SAME
 from solvers.mip.solutions.incumbents import IncumbentStore
 
 ALONE, HEAD_START = 0.15, 0.5
@@ -228,9 +229,6 @@ def _is_answer(outcome: Outcome | None) -> bool:
 
 
 SOURCE = "highs"
-
-SAME = 1e-9
-"""Relative difference of objectives that is put down to rounding of a point's integers."""
 
 
 class Prover:

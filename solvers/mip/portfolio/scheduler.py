@@ -1,4 +1,4 @@
-"""Who comes next: turns of heuristics dealt out by the shares they are due.
+"""Who takes part, and who comes next: turns of heuristics dealt out by the shares they are due.
 
 Each heuristic has a share, which may change as the search goes on, and turns are given to the one
 that has had the least for its share so far - fair queueing, as in a network switch. What was had is
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from solvers.core.concurrency import LOOK_AGAIN
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
@@ -208,9 +209,6 @@ class Scheduler:
 # What a thread does: turns side by side by the clock, or one after the other by work.
 
 
-IDLE = 0.02
-"""Seconds to wait while no heuristic is due."""
-
 WORK_PER_SECOND = 1e8
 """Matrix entries of a turn for each second it would have by the clock."""
 
@@ -239,14 +237,14 @@ def run_worker(
     while not budget.spent():
         turn = scheduler.take(budget.seconds)
         if turn is None:
-            time.sleep(IDLE)
+            time.sleep(LOOK_AGAIN)
             continue
         part = budget.part(turn.seconds)
         if not _go(turn, context, part):
             scheduler.leave_out(turn)
             continue
-        if part.seconds < IDLE:
-            time.sleep(IDLE)  # it had nothing to do, and may be the only one that is due
+        if part.seconds < LOOK_AGAIN:
+            time.sleep(LOOK_AGAIN)  # it had nothing to do, and may be the only one that is due
         scheduler.give_back(turn, part.seconds)
         context.credit.note(turn.activity.kind, part.seconds / turn.usual)
         throttle(part.seconds, budget)

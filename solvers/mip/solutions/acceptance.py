@@ -17,14 +17,11 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.solutions.incumbents import Found, IncumbentStore, InfeasiblePoints, Pool
+from solvers.mip.solutions.incumbents import CAPACITY, Found, IncumbentStore, InfeasiblePoints, Pool
 
 if TYPE_CHECKING:
     from solvers.mip.presolve_stage import Reduced
     from solvers.mip.solutions.polish import Polished
-
-POOL_CAPACITY = 32
-"""Feasible points of the reduced model kept for heuristics that combine points."""
 
 KNOWN_POINTS = 4096
 """Integer parts remembered, so that none is polished twice."""
@@ -73,7 +70,7 @@ class Acceptance:
         from solvers.mip.solutions.polish import Polisher  # nobody else has to wait for it to load
 
         self.model = model
-        self.pool = Pool(POOL_CAPACITY, model.integers)
+        self.pool = Pool(CAPACITY, model.integers)
         self.infeasible_points = InfeasiblePoints()
         self.incumbents = incumbents
         self._reduced = reduced

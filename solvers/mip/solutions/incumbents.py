@@ -17,14 +17,10 @@ import numpy as np
 from solvers.core.outcome import relative_gap
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, is_feasible
+from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, MipModel, is_feasible
 
 if TYPE_CHECKING:
     from solvers.mip.solutions.polish import Polisher
-
-ROUNDING = 1e-12
-"""Difference of an objective and a bound, relative to max(1, |objective|), that is rounding: also
-where no gap at all is allowed."""
 
 MENDING_SECONDS = 5.0
 """Time for bringing a point within the tolerance after rounding errors took it out: by moving it,
@@ -258,7 +254,7 @@ class Pool:
 
 
 CAPACITY = 32
-"""Points kept."""
+"""Points of the reduced model kept for heuristics: feasible ones, and infeasible ones."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,16 +15,12 @@ from solvers.core.progress import Progress
 from solvers.highs.child import run_task
 from solvers.highs.model import mip_settings
 from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
-from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.submip.submip import Restricted, SubMip, SubMipResult, SubMipStatus, restrict
 
 # What a running sub-MIP is asked and tells.
-
-
-CUTOFF_SLACK = 1e-9
-"""Relative: an objective this far above the cutoff still counts as reaching it."""
 
 
 class Taker:
@@ -36,7 +32,7 @@ class Taker:
         self._source = source
         self._limit = np.inf
         if np.isfinite(cutoff):
-            self._limit = cutoff + CUTOFF_SLACK * max(1.0, abs(cutoff))
+            self._limit = cutoff + SAME * max(1.0, abs(cutoff))
         self.improved = False
 
     def is_good(self, objective: float) -> bool:

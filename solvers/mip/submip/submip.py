@@ -1,4 +1,4 @@
-"""What to search: a box within the model's, with whatever is added to it."""
+"""What to search: a box within the model's, with whatever is added to it, and its arrays."""
 
 from __future__ import annotations
 

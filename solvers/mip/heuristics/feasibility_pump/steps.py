@@ -17,7 +17,7 @@ from solvers.mip.heuristics.feasibility_pump.projection import WORK
 from solvers.mip.heuristics.fix_and_propagate.bulk import BulkChooser, round_point
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.inference.domain import Domain
-from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.model import SAME, MipModel, is_feasible
 from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.solutions.incumbents import Pool, Submit
 
@@ -257,9 +257,6 @@ ASKED = 1e-3
 LEAST_ASKED = 1e-6
 """Improvement asked for at the least, as a part of max(1, |objective|)."""
 
-SLACK = 1e-9
-"""Relative room above the relaxation's objective within which a cut-off counts as reachable."""
-
 
 class Target:
     """The best objective known, and what is asked of the next point.
@@ -307,7 +304,7 @@ class Target:
             return False
         if not self._has_objective:
             return True
-        room = SLACK * max(1.0, abs(self._bound)) if np.isfinite(self._bound) else 0.0
+        room = SAME * max(1.0, abs(self._bound)) if np.isfinite(self._bound) else 0.0
         return self.cutoff + self._offset < self._bound - room
 
 

@@ -18,14 +18,13 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.large_neighbourhood.situation import (
-    AGREEMENT,
     Situation,
     choose,
     near_columns,
     near_rows,
 )
 from solvers.mip.inference.domain import Domain
-from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.submip import ExtraRow, SubMip
 
 LEAST_AGREEMENT = 0.3
@@ -185,7 +184,7 @@ def crossover(situation: Situation, rng: np.random.Generator, rate: float) -> Su
     chosen = np.sort(rng.permutation(len(situation.points))[:number])
     values = np.stack([situation.points[k].x[columns] for k in chosen])
     spread = np.ptp(values, axis=0)
-    agree = spread <= AGREEMENT
+    agree = spread <= INTEGRALITY_TOLERANCE
     fixed = choose(agree, spread, situation.count_agreeing(rate, agree), rng)
     return situation.box(columns[fixed], situation.points[chosen[0]].x)
 

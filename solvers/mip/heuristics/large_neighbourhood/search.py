@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play, Tally
 from solvers.mip.heuristics.large_neighbourhood.mending import Mending
@@ -189,9 +190,6 @@ LEAST_WORK_LEFT = 0.5
 """Part of a turn's work that has to be left for another sub-MIP where no clock counts: what the
 rest of a turn allows says nothing of how large neighbourhoods should be."""
 
-PAUSE = 0.05
-"""Seconds to wait when no neighbourhood can be made yet."""
-
 
 @dataclass(frozen=True)
 class Counts:
@@ -246,7 +244,7 @@ def search_neighbourhoods(
         the search ends when no neighbourhood can be made.
     seed : int
     bandit : Bandit, optional
-        HeuristicContext by searches that run side by side; made here without one.
+        Shared by searches that run side by side; made here without one.
     relaxation : callable
         Asked before every sub-MIP for the relaxation's point, which may come late.
     infeasible_point : callable
@@ -277,7 +275,7 @@ def search_neighbourhoods(
         if number is None:
             if not budget.is_timed:
                 break
-            time.sleep(PAUSE)
+            time.sleep(LOOK_AGAIN)
             out = set()
             continue
         seconds = search.seconds(number, length)

@@ -14,18 +14,16 @@ import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.rows import SparseRows
-from solvers.mip.model import IndexArray, MipModel, Relaxation
+from solvers.mip.model import INTEGRALITY_TOLERANCE, IndexArray, MipModel, Relaxation
 from solvers.mip.solutions.incumbents import Found
 from solvers.mip.submip import SubMip
-
-AGREEMENT = 1e-6
-"""Values this close count as equal."""
 
 FEWEST_APART = 10
 """Columns on which points have to differ for a neighbourhood of these alone."""
 
 LOOSE_AGREEMENT = 1e-2
-"""The same beside a point of a first-order method, whose last digits mean nothing."""
+"""How close values have to be to count as equal beside a point of a first-order method, whose last
+digits mean nothing."""
 
 
 def _nothing() -> IndexArray:
@@ -79,7 +77,7 @@ class Situation:
     def agreement(self) -> float:
         """How close a value of the relaxation has to be to count as equal."""
         exact = self.relaxation is None or self.relaxation.is_exact
-        return AGREEMENT if exact else LOOSE_AGREEMENT
+        return INTEGRALITY_TOLERANCE if exact else LOOSE_AGREEMENT
 
     def count_to_fix(self, rate: float) -> int:
         """Return how many of the decidable columns a rate stands for."""

@@ -1,4 +1,4 @@
-"""Candidates, whose integers are all decided: whether one is feasible, and what follows if not.
+"""What comes of a candidate, whose integers are all decided, and what the next one is to be.
 
 From an infeasible LP follows a side: Farkas' lemma makes one of all its rows.
 """
@@ -18,10 +18,8 @@ from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.solutions.polish import Polished, PolishStatus
+from solvers.mip.solutions.polish.continuous import RAY_ENTRY
 from solvers.native.mip_heuristics_lazy_clause import learn_decisions, learn_row
-
-NOTHING = 1e-9
-"""Coefficients of continuous columns below this, relative to the largest, are rounding errors."""
 
 Side = tuple[IndexArray, FloatArray, float]
 """Codes, coefficients above zero, and the right-hand side; see ``sides``."""
@@ -50,7 +48,7 @@ def aggregated(model: MipModel, rows: IndexArray, ray: FloatArray) -> list[Side]
         total = np.asarray(weights @ model.problem.matrix[rows])
         right = float(np.sum(weights * ends))
         size = np.abs(total)
-        rounding = (model.is_integer == 0) & (size <= NOTHING * np.max(size, initial=0.0))
+        rounding = (model.is_integer == 0) & (size <= RAY_ENTRY * np.max(size, initial=0.0))
         columns = np.flatnonzero((size > 0.0) & ~rounding)
         codes = (2 * columns + (total[columns] < 0.0)).astype(np.int32)
         sides.append((codes, size[columns], right))

@@ -2,33 +2,22 @@
 
 ``build_cache`` probes columns in the order of their priority, by a ``DomainProber`` on the CPU or a
 ``BatchProber`` on a device, and returns a ``ProbingCache``. Its ``choose`` rounds a bulk of columns
-so that what they imply agrees. ``NoGoods`` collects sets of decisions that cannot stand together.
+so that what they imply agrees.
 
 Sections 2.2 and 2.3 of "GPU-Accelerated Primal Heuristics for Mixed Integer Programming"
 (arXiv 2510.20499).
 """
 
-from solvers.mip.inference.probing.build import BatchProber, Priority, build_cache, prioritised
-from solvers.mip.inference.probing.prober import (
-    DomainProber,
-    NoGoods,
-    Prober,
-    Probes,
-    learned,
-    with_rows,
-)
+from solvers.mip.inference.probing.build import BatchProber, build_cache, prioritised
+from solvers.mip.inference.probing.prober import DomainProber, Prober, Probes
 from solvers.mip.inference.probing.store import ProbingCache
 
 __all__ = [
     "BatchProber",
     "DomainProber",
-    "NoGoods",
-    "Priority",
     "Prober",
     "Probes",
     "ProbingCache",
     "build_cache",
-    "learned",
     "prioritised",
-    "with_rows",
 ]

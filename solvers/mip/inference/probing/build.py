@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from enum import Enum
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +16,7 @@ from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_inference_probing_lanes import count, fill
-from solvers.native.mip_inference_probing_store import apart, conflicts, grow, neighbours
+from solvers.native.mip_inference_probing_store import apart, grow, neighbours
 
 # Conflicts of binary literals that follow from implications, and cliques put together from them.
 #
@@ -98,45 +96,24 @@ def _joined(model: MipModel, rows: Cliques, sizes: Pairs, members: IndexArray) -
 # In which order columns are probed.
 
 
-class Priority(Enum):
-    """Rules for the order of probing; the values say what they look at."""
-
-    CONFLICT = "how many rows, and how far, a column at its other bound violates; then its slack"
-    NEIGHBOURS = "how many entries of other integer columns stand in the rows of a column"
-
-
-def prioritised(model: MipModel, rule: Priority = Priority.NEIGHBOURS, seed: int = 0) -> IndexArray:
+def prioritised(model: MipModel, seed: int = 0) -> IndexArray:
     """Return the integer columns that are not fixed, the most promising one first.
 
-    ``Priority.CONFLICT`` has the three criteria of section 2.2 of arXiv 2510.20499, compared one
-    after the other. The first two count only for columns that push some rows' smallest activity
-    up when they fall and others' when they rise: the number of rows that cannot hold when the
-    column moves to the bound it does not have in the row's smallest activity, and the largest
-    excess. The third is the least slack of a row per unit of the column, the smaller first.
-
-    ``Priority.NEIGHBOURS`` counts the entries of other integer columns in a column's rows; one
-    that shares two rows counts twice. Free columns come last under both rules.
+    That is the one with the most entries of other integer columns in its rows; one that shares two
+    rows counts twice. Free columns come last.
 
     Parameters
     ----------
     model : MipModel
-    rule : Priority
     seed : int
-        For the order of columns that the rule finds equal.
+        For the order of columns that have equally many.
     """
     columns = model.integers[model.lower[model.integers] < model.upper[model.integers]]
     columns = np.random.default_rng(seed).permutation(columns)
     free = np.isinf(model.lower[columns]) & np.isinf(model.upper[columns])
-    if rule is Priority.NEIGHBOURS:
-        score = np.empty(columns.size, dtype=np.int64)
-        neighbours(columns, model, score)
-        keys: tuple[np.ndarray, ...] = (-score, free)
-    else:
-        violated = np.empty(columns.size, dtype=np.int64)
-        excess, slack = np.empty(columns.size), np.empty(columns.size)
-        conflicts(columns, model, violated, excess, slack)
-        keys = (slack, -excess, -violated, free)
-    return np.ascontiguousarray(columns[np.lexsort(keys)], dtype=np.int32)
+    company = np.empty(columns.size, dtype=np.int64)
+    neighbours(columns, model, company)
+    return np.ascontiguousarray(columns[np.lexsort((-company, free))], dtype=np.int32)
 
 
 STEP = 2048
@@ -154,7 +131,6 @@ def build_cache(
     prober: Prober | None,
     budget: Budget,
     seed: int,
-    rule: Priority = Priority.NEIGHBOURS,
     cliques: Cliques | None = None,
 ) -> ProbingCache:
     """Probe the integer columns, both sides of each, and keep what follows.
@@ -172,7 +148,6 @@ def build_cache(
         Give it 5 % of a solve's time at most; it is asked between batches of some 10 ms.
     seed : int
         For the order of columns of equal priority.
-    rule : Priority
     cliques : Cliques, optional
         Those of the rows; found here if they are not given.
 
@@ -186,7 +161,7 @@ def build_cache(
     cliques = find_cliques(model) if cliques is None else cliques
     if not _tighten(prober, budget, np.zeros(0, dtype=np.int32), np.zeros(0), np.zeros(0)):
         return replace(empty_cache(model, cliques), is_infeasible=prober.proves)
-    order = prioritised(model, rule, seed)
+    order = prioritised(model, seed)
     store = Store(model.num_columns)
     least = max(2, min(100, model.num_columns // 50))
     consistent = True
@@ -314,10 +289,6 @@ class BatchProber:
     def tighten(self, columns: IndexArray, low: FloatArray, high: FloatArray) -> bool:
         """Narrow columns of the global box, whole bounds, and propagate; False if impossible."""
         return self._cpu.tighten(columns, low, high)
-
-    def first_failure(self, literals: Sequence[int]) -> int:
-        """Return the place of the decision at which propagating them fails, or -1."""
-        return self._cpu.first_failure(literals)
 
     def probe(
         self, columns: IndexArray, first_upper: FloatArray, second_lower: FloatArray

@@ -26,10 +26,6 @@ from solvers.mip.model import IndexArray, MipModel
 # together is walked without asking at each entry which kind it is.
 
 
-WIDE_BYTES = 3 * 2 * 8 * LANES
-"""What a column that is not binary takes: two bounds in every lane, now, next and saved."""
-
-
 @dataclass(frozen=True, eq=False)
 class Places:
     """Places of columns and entries; arrays are on the device but for ``of_column``.
@@ -63,13 +59,6 @@ class Places:
     row_place: Any
     row_weight: Any
     row_largest: Any
-
-
-def batch_bytes(model: MipModel) -> int:
-    """Return about how many bytes a batch of boxes takes on its device beside the model."""
-    binaries = int(np.count_nonzero(model.is_binary))
-    of_columns = 24 * binaries + WIDE_BYTES * (model.num_columns - binaries)
-    return 12 * model.num_nonzeros + 40 * (model.num_rows + model.num_columns) + of_columns
 
 
 def places_of(device_model: DeviceModel) -> Places:

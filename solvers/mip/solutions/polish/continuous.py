@@ -15,10 +15,7 @@ from solvers.highs import warm_lp
 from solvers.highs.model import as_it_stands
 from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp, for_seconds
-from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel, is_feasible
-
-RELATIVE_ROUNDING = 1e-12
-"""Sums of terms of this size, relative, are lost in rounding: about 1e4 times double precision."""
+from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, IndexArray, MipModel, is_feasible
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +102,7 @@ def _tolerance(side: FloatArray, reach: FloatArray) -> FloatArray:
         np.where(np.isfinite(side), np.abs(side), 0.0),
         np.where(np.isfinite(reach), np.abs(reach), 0.0),
     )
-    return FEASIBILITY_TOLERANCE + RELATIVE_ROUNDING * size
+    return FEASIBILITY_TOLERANCE + ROUNDING * size
 
 
 # The LP over the continuous columns, kept in HiGHS from point to point.

@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.inference.probing import Priority, prioritised
+from solvers.mip.inference.probing import prioritised
 from tests.mip.inference.probing.models import INF, model_of
 
 
 def test_neighbours_puts_the_column_with_most_company_first():
     model = model_of([[1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 0, 1]], -INF, 1)
-    assert prioritised(model, Priority.NEIGHBOURS)[0] == 1
-    assert prioritised(model, Priority.NEIGHBOURS)[-1] == 0
+    assert prioritised(model)[0] == 1
+    assert prioritised(model)[-1] == 0
 
 
 def test_neighbours_counts_only_integers():
@@ -18,28 +18,9 @@ def test_neighbours_counts_only_integers():
     assert sorted(prioritised(model).tolist()) == [0, 1]
 
 
-def test_conflict_counts_rows_that_the_other_bound_violates():
-    # column 0 has mixed signs and violates both rows at one bound or the other, column 1 one row
-    matrix = [[3, 1, 0, 0], [-3, 0, 1, 0], [0, 2, 0, 1], [0, -1, 0, 1], [0, 0, 1, 1]]
-    model = model_of(matrix, -INF, [2, -1, 1, 1, 2])
-    assert prioritised(model, Priority.CONFLICT)[:2].tolist() == [0, 1]
-
-
-def test_conflict_prefers_the_larger_excess_among_equal_counts():
-    matrix = [[5, 0, 1], [-1, 0, 1], [0, 3, 1], [0, -1, 1]]
-    model = model_of(matrix, -INF, [2, 1, 2, 1])
-    assert prioritised(model, Priority.CONFLICT)[:2].tolist() == [0, 1]
-
-
-def test_conflict_falls_back_to_the_least_slack_per_unit():
-    model = model_of([[1, 0, 0], [0, 4, 0], [0, 0, 2]], -INF, 5)
-    assert prioritised(model, Priority.CONFLICT).tolist() == [1, 2, 0]
-
-
 def test_fixed_columns_are_left_out_and_free_ones_come_last():
     model = model_of([[1, 1, 1]], -INF, 1, lower=[0, -INF, 1], upper=[1, INF, 1], integrality=True)
-    for rule in Priority:
-        assert prioritised(model, rule).tolist() == [0, 1]
+    assert prioritised(model).tolist() == [0, 1]
 
 
 def test_equal_columns_are_shuffled_by_the_seed():

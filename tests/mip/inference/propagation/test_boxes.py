@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.device import cpu
-from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel, batch_bytes
+from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
 from tests.mip.inference.propagation.models import AWKWARD, model_of, random_model
 from tests.mip.inference.propagation.reference import propagated as alone_in
 
@@ -165,16 +165,6 @@ def test_only_changed_rows_are_visited():
     _, upper = boxes.bounds(ALL)
     assert (upper[9] == 0.0).all()
     assert upper.sum() == (model.num_columns - 1) * LANES
-
-
-@pytest.mark.parametrize("mixed", [False, True])
-def test_bytes_of_a_batch_are_foretold(mixed):
-    model, _ = random_model(2, 300, 500, mixed=mixed)
-    boxes = BatchBoxes(DeviceModel.of(model, cpu()))
-    boxes.save()
-    held = [*vars(boxes).values(), *vars(boxes.places).values(), *boxes._saved]
-    taken = sum(array.nbytes for array in held if isinstance(array, np.ndarray))
-    assert taken == pytest.approx(batch_bytes(model), rel=0.1)
 
 
 def test_restoring_without_saving_is_refused():

@@ -1,4 +1,4 @@
-"""What a walker holds, and how a model is laid out for it: records, scales, dependent columns.
+"""What a walker holds, how a model is laid out for it, and its settings.
 
 A row's activity, sides, weights and place fill one line of the cache, as do a column's value,
 bounds, cost and tabu marks: scoring a move touches one line for each row of its column, and no
