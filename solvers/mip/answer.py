@@ -12,8 +12,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.solutions.incumbents import ROUNDING, IncumbentStore
+from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, MipModel
+from solvers.mip.solutions.incumbents import IncumbentStore
 
 if TYPE_CHECKING:
     from solvers.mip.solutions.acceptance import Acceptance

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.core.progress import Progress
-from solvers.mip.heuristics.constructive import SOURCE, record_trivial, submit_trivial
+from solvers.mip.heuristics.constructive import TRIVIAL, record_trivial, submit_trivial
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import IncumbentStore
@@ -33,7 +33,7 @@ def test_all_switches_closed_is_feasible_once_an_lp_has_set_the_flows():
     submit_trivial(context.model, context.acceptance.submit, Budget())
     best = context.acceptance.incumbents.pool.best
     assert best is not None
-    assert best.source == SOURCE
+    assert best.source == TRIVIAL
     np.testing.assert_array_equal(best.x[:8], np.ones(8))
 
 
@@ -71,7 +71,7 @@ def test_whichever_end_is_feasible_is_recorded(cost, row_lower, row_upper, objec
     incumbents = incumbents_of(model)
     record_trivial(incumbents, lambda: False)
     assert incumbents.pool.objective == objective
-    assert incumbents.pool.best.source == SOURCE
+    assert incumbents.pool.best.source == TRIVIAL
 
 
 def test_ends_that_violate_rows_are_noted_with_their_number():

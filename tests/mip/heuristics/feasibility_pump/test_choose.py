@@ -7,9 +7,13 @@ import dataclasses
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.feasibility_pump import run
-from solvers.mip.heuristics.feasibility_pump.projection import WORK, Augmented
-from solvers.mip.heuristics.feasibility_pump.run import ALLOWED, choose_projector
+from solvers.mip.heuristics.feasibility_pump import projection
+from solvers.mip.heuristics.feasibility_pump.projection import (
+    ALLOWED,
+    WORK,
+    Augmented,
+    choose_projector,
+)
 from solvers.mip.inference.relaxation import FirstOrder, LpPoint, Simplex, root_relaxation
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.feasibility_pump.cases import random_mip
@@ -50,11 +54,11 @@ def test_simplex_hands_over_when_it_does_not_keep_to_its_limit(
         budget.charge(spent)
         return LpPoint(np.zeros(n), np.zeros(m), False)
 
-    monkeypatch.setattr(run.Simplex, "project", unfinished)
+    monkeypatch.setattr(projection.Simplex, "solve_for", unfinished)
     projector = choose_projector(augmented, root, Budget())
     request = augmented.projection(augmented.model.lower, augmented.movable, 0.0, np.inf)
     for _ in range(ALLOWED + 1):
         assert not projector.solve_for(request, Budget()).is_converged
     assert projector.solve_for(request, Budget()).is_converged == hands_over
     assert len(calls) == ALLOWED + 1 + (not hands_over)
-    assert run.Simplex is Simplex
+    assert projection.Simplex is Simplex

@@ -147,7 +147,7 @@ def test_propagation_asks_for_the_cache_before_every_rounding():
 
 def test_the_cutoff_is_below_the_best_point():
     model = MipModel.of(
-        Problem.from_arrays([0.5, 1.0], [[1.0, 1.0]], 1.0, 9.0, integrality=True, offset=100.0)
+        Problem.from_arrays([0.6, 1.0], [[1.0, 1.0]], 1.0, 9.0, integrality=True, offset=100.0)
     )
     pool = Pool(5, model.integers)
     target = Target(model, pool)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.inference.probing import Priority, build_cache
+from solvers.mip.inference.probing import build_cache
 from solvers.mip.inference.probing.build import split
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.probing.models import INF, feasible_points, model_of, random_model
@@ -17,7 +17,7 @@ def probed(model, **more):
 def test_every_feasible_point_keeps_what_was_found(seed):
     model = random_model(seed)
     points = feasible_points(model)
-    cache = probed(model, rule=list(Priority)[seed % 2])
+    cache = probed(model)
     if cache.is_infeasible:
         assert not len(points)
         return

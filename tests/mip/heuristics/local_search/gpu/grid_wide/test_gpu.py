@@ -15,14 +15,14 @@ from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.heuristics.local_search.gpu.test_run import Acceptance
-from tests.mip.heuristics.local_search.grid_wide.cases import (
+from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
     CASES,
     covering,
     huge_row,
     start_grid_wide,
 )
-from tests.mip.heuristics.local_search.grid_wide.test_emulated import WIDE_TEAMS, walk_both
+from tests.mip.heuristics.local_search.gpu.grid_wide.test_emulated import WIDE_TEAMS, walk_both
+from tests.mip.heuristics.local_search.gpu.test_run import Acceptance
 
 pytestmark = pytest.mark.gpu
 

@@ -30,8 +30,8 @@ from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.cases import model_of
+from tests.mip.heuristics.local_search.gpu.grid_wide.cases import CASES
 from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
-from tests.mip.heuristics.local_search.grid_wide.cases import CASES
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
 SMALL = Layout.of(CASES["covering"](), wide=True)

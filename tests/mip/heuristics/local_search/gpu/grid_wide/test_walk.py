@@ -19,14 +19,14 @@ from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.model import is_feasible
 from solvers.native.mip_heuristics_local_search_gpu_grid_walk import turn_rows
 from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
-from tests.mip.heuristics.local_search.gpu.test_run import optimum
-from tests.mip.heuristics.local_search.grid_wide.cases import (
+from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
     CASES,
     Whole,
     covering,
     huge_row,
     start_grid_wide,
 )
+from tests.mip.heuristics.local_search.gpu.test_run import optimum
 
 CARRIED = ("records", "values", "cells", "kept", "tree", "claims", "control")
 
