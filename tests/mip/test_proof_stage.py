@@ -193,14 +193,14 @@ FIRST_POINT = """
 import os, sys
 import numpy as np
 import gpu_bridge as gb
-from solvers.mip.solutions import incumbents, pool
+from solvers.mip.solutions import incumbents
 
 def end(*given):
     heavy = ("scipy", "cupy", "solvers.pdlp", "solvers.simplex", "solvers.presolve")
     print(*(name for name in heavy if name in sys.modules), flush=True)
     os._exit(0)
 
-incumbents.IncumbentStore.record = pool.InfeasiblePoints.__call__ = end
+incumbents.IncumbentStore.record = incumbents.InfeasiblePoints.__call__ = end
 rows, upper = np.random.default_rng(1).integers(1, 9, (30, 40)).astype(float), np.ones(40)
 {change}
 problem = gb.Problem.from_arrays(
