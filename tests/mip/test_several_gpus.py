@@ -88,7 +88,7 @@ def test_a_solve_takes_all_that_are_named(monkeypatch):
         monkeypatch.setattr(module, "look_for", lambda wanted: GPUS[0])
     monkeypatch.setattr(engines, "expect", lambda device: None)
     monkeypatch.setattr("gpu_bridge.pipeline.dispatch._expect_gpu", lambda *_: None)
-    monkeypatch.setattr("solvers.mip.proof_stage.SMALL_MIP", 0)  # no proof before they are asked for
+    monkeypatch.setattr("solvers.mip.proof_stage.SMALL_MIP", 0)  # no proof comes first
     problem = schedule(2, jobs=6, periods=8).problem
     outcome = gpu_bridge.solve(problem, method="mip", device="cuda:all", time_limit=60.0)
     assert outcome.objective == pytest.approx(gpu_bridge.solve(problem).objective, rel=1e-4)
