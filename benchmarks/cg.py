@@ -6,7 +6,7 @@
     python -m benchmarks.cg repair FILES... [--tolerance 1e-4 1e-6]
 
 *systems* solves grid Laplacians, and A A' of the files' presolved rows, with each preconditioner:
-iterations, time of an iteration, and the bandwidth that its bytes (``solvers.linalg.costs``) come
+iterations, time of an iteration, and the bandwidth that its bytes (``benchmarks/cg_costs.py``) come
 to. *crossover* takes PDLP's point of each file as it is, with repaired feasibility, with
 least-squares duals, and with both, and counts crossover's pushes and the simplex iterations that
 follow. *finish* asks at PDLP's checks whether a repair would have ended the solve. *repair* takes
@@ -41,13 +41,13 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.highs import crossover, run
-from solvers.highs.channel import Quiet
 from solvers.highs.engine import make_task
 from solvers.highs.model import prepare as prepare_highs
 from solvers.highs.session import Session
+from solvers.highs.task import Quiet
 from solvers.linalg.least_squares import least_squares_duals, project_on_rows
 from solvers.pdlp import repair
-from solvers.pdlp.answer import on_original
+from solvers.pdlp.termination import on_original
 
 Row = dict[str, Any]
 

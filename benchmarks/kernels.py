@@ -38,10 +38,9 @@ from solvers.pdlp.execution.on_cpu import (
     row_measure_arguments,
     staying_arguments,
 )
-from solvers.pdlp.kernels.barrier import BARRIER
-from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import MEASURE
+from solvers.pdlp.kernels.staying import STAYING
 from solvers.pdlp.kernels.step import KEEP_NONE, STEP
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import prepare
@@ -157,7 +156,7 @@ def _barrier_block(device: Device, state: State, count: int) -> Callable[[], Non
     arrivals = device.xp.zeros(1, dtype=np.int32)
     blocks = _blocks(device, state, 4)
     arguments = staying_arguments(state, count, blocks, (arrivals,), reflected=True)
-    steps = BARRIER.bind("barrier_steps", *arguments)
+    steps = STAYING.bind("barrier_steps", *arguments)
 
     def launch() -> None:
         arrivals.fill(0)
@@ -170,7 +169,7 @@ def _flow_block(device: Device, state: State, count: int) -> Callable[[], None]:
     tagged = tuple(device.xp.zeros((side.point.size, 2)) for side in (state.x, state.y))
     blocks = _blocks(device, state, 1)
     arguments = staying_arguments(state, count, blocks, tagged, reflected=False)
-    steps = FLOW.bind("flow_steps", *arguments)
+    steps = STAYING.bind("flow_steps", *arguments)
 
     def launch() -> None:
         for array in tagged:  # tags count on, but here no check moves the number of iterations

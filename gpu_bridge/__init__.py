@@ -9,13 +9,14 @@ whichever is imported first; no engine is loaded and no GPU is touched before a 
 
 from __future__ import annotations
 
+import os.path
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from gpu_bridge.adapters.registration import install_hooks
 from gpu_bridge.interrupt import uninterrupted_imports
 from gpu_bridge.pipeline.memory_limit import check_memory_limits
-from gpu_bridge.shadowing import check_solvers_package
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.pulp import GPUHEUR as GPUHEUR
@@ -99,9 +100,25 @@ def __getattr__(name: str) -> Any:
     return value
 
 
+def _check_solvers_package() -> None:
+    """Raise ImportError if ``solvers``, a common name, is not the package installed beside this."""
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    expected = os.path.join(beside, "solvers", "__init__.py")
+    spec = find_spec("solvers")
+    found = None if spec is None or spec.origin is None else os.path.realpath(spec.origin)
+    if found == expected:
+        return
+    where = "nowhere" if found is None else f"at '{found}'"
+    raise ImportError(
+        f"gpu_bridge needs the package 'solvers' that is installed beside it, but Python found "
+        f"one {where}. Rename that file, or run Python with -P so that the current folder is "
+        "not searched first."
+    )
+
+
 def __dir__() -> list[str]:
     return list(__all__)
 
 
-check_solvers_package()
+_check_solvers_package()
 install_hooks()

@@ -85,7 +85,7 @@ def solve(
     OptionError, FileFormatError, ProblemError, UnsupportedModelError, DeviceError
         For input that cannot be used; the message names the culprit and the fix.
     """
-    from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+    from gpu_bridge.outcome import crossed_bounds_outcome
     from gpu_bridge.pipeline.dispatch import solve as dispatch
     from gpu_bridge.report.improvement import Watcher
     from gpu_bridge.report.log_streams import check_log_file, checked_streams

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import solvers.core.outcome
-from solvers.core.outcome import Event, PoolSolution, SolutionStatus, StopReason
+from solvers.core.errors import CrossedBoundsError
+from solvers.core.outcome import Event, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
@@ -120,3 +121,17 @@ class Outcome(solvers.core.outcome.Outcome):
         from gpu_bridge.report.page import page_html
 
         return page_html(self, whole=False)
+
+
+def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
+    """Return the *infeasible* answer, with the error's sentence as the reason."""
+    from gpu_bridge.report.explain import Conflict
+
+    return Outcome(
+        SolutionStatus.INFEASIBLE,
+        StopReason.CONVERGED,
+        proof=Proof.SEARCH,
+        engine="presolve",
+        message=str(error),
+        conflict=Conflict(rows=(), columns=(), lines=(str(error),), minimal=True),
+    )

@@ -35,9 +35,9 @@ MAY_IMPORT = {
 """What each part of ``solvers`` may import, besides itself."""
 
 ORDER = (
-    *("interrupt", "shadowing", "option_names", "option_values", "option_translation", "options"),
-    *("paths", "atomic_files", "classify", "outcome"),
-    *("attribution", "solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),
+    *("interrupt", "option_names", "option_values", "option_translation", "options"),
+    *("paths", "classify", "outcome"),
+    *("solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),
     *("api", "adapters", "warm_up", "cli", "__main__"),
 )
 """The parts of ``gpu_bridge``, each of which imports only what comes before it."""

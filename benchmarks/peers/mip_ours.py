@@ -81,7 +81,7 @@ class OursHeuristics(Ours):
 
 
 def _source(outcome: gpu_bridge.Outcome) -> str:
-    from gpu_bridge.attribution import found_by
+    from gpu_bridge.solution_pool import found_by
 
     found = found_by(outcome)
     return "" if found is None else found[1]

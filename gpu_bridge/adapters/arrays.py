@@ -7,8 +7,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
-from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason, crossed_bounds_outcome
 from gpu_bridge.pipeline.dispatch import report, solve
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.problem import Problem

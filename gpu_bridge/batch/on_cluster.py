@@ -17,8 +17,7 @@ from gpu_bridge.cluster.chunks import Chunks, Lane
 from gpu_bridge.cluster.connection import Cluster, join
 from gpu_bridge.cluster.wire import pack, pack_start, unpack, unpack_start
 from gpu_bridge.options import Options
-from gpu_bridge.outcome import Outcome
-from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+from gpu_bridge.outcome import Outcome, crossed_bounds_outcome
 from gpu_bridge.report.log_text import TIME_WIDTH, clock
 from gpu_bridge.report.progress import BridgeProgress, Throttle
 from solvers.core.errors import CrossedBoundsError, DeviceError, ProblemError

@@ -103,7 +103,7 @@ def _solve(
     start: Start | None,
 ) -> Outcome:
     """Solve one problem as a call of its own, with what is left of the time."""
-    from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+    from gpu_bridge.outcome import crossed_bounds_outcome
     from gpu_bridge.pipeline.dispatch import solve
 
     if isinstance(problem, CrossedBoundsError):

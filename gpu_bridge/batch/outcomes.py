@@ -12,7 +12,7 @@ import numpy.typing as npt
 from gpu_bridge.batch.arrays import MemberArrays
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.verify.dual_bounds import BOUND_AGREEMENT
+from gpu_bridge.verify.refutation import BOUND_AGREEMENT
 from solvers.core.errors import ProblemError
 from solvers.core.outcome import Basis, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem

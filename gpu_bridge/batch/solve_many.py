@@ -16,7 +16,7 @@ from gpu_bridge.batch.one_by_one import POOL_FROM, labelled, solve_singles
 from gpu_bridge.batch.outcomes import Outcomes, Part, Singles
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.starts import checked_kind, checked_start
+from gpu_bridge.pipeline.dispatch import checked_kind, checked_start
 from gpu_bridge.report.log_streams import asked_streams, check_log_file
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.errors import CrossedBoundsError, ProblemError

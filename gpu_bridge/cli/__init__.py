@@ -58,8 +58,6 @@ def _run_heeding_errors(arguments: Sequence[str] | None) -> tuple[ExitCode, str]
 def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
     given = parser.parse_words(arguments)
     if given.version:
-        from gpu_bridge.cli.listings import run_version
-
         return run_version()
     if given.command is None:
         parser.print_help(sys.stderr)
@@ -77,11 +75,9 @@ def _run(parser: Parser, arguments: Sequence[str] | None) -> ExitCode:
         from gpu_bridge.cli.info_command import run_info
 
         return run_info(given)
-    from gpu_bridge.cli import listings
-
     if given.command == "warm-up":
-        return listings.run_warm_up()
-    return listings.run_devices() if given.command == "devices" else listings.run_options()
+        return run_warm_up()
+    return run_devices() if given.command == "devices" else run_options()
 
 
 def _surprise(error: Exception) -> str:
@@ -91,3 +87,43 @@ def _surprise(error: Exception) -> str:
         f"an error that should not happen: {type(error).__name__}: {error} "
         f"({place.filename}, line {place.lineno}). Please report it, with the model."
     )
+
+
+def run_devices() -> ExitCode:
+    """List the devices; return the exit code."""
+    from gpu_bridge.api import devices
+    from gpu_bridge.report.log_text import byte_size
+
+    found = devices()
+    for device in found:
+        free = f", {byte_size(device.memory_free)} free" if device.memory_free else ""
+        total = f", {byte_size(device.memory_total)}{free}" if device.memory_total else ""
+        note = f" - cannot be used: {device.note}" if device.note else ""
+        print(f"{device.kind:<6}{device.name}{total}{note}")
+    if all(device.kind == "cpu" for device in found):
+        print("No NVIDIA GPU is visible here, so every engine runs on the CPU.")
+    return ExitCode.OPTIMAL
+
+
+def run_options() -> ExitCode:
+    """Show the option table; return the exit code."""
+    from gpu_bridge.report.option_docs import text_table
+
+    print(text_table(), end="")
+    return ExitCode.OPTIMAL
+
+
+def run_warm_up() -> ExitCode:
+    """Say that nothing is to be compiled; return the exit code."""
+    from gpu_bridge.warm_up import warm_up
+
+    warm_up(print)
+    return ExitCode.OPTIMAL
+
+
+def run_version() -> ExitCode:
+    """Show the versions that matter for a report; return the exit code."""
+    from gpu_bridge.report.log_text import version_line
+
+    print(version_line())
+    return ExitCode.OPTIMAL

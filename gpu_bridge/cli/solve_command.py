@@ -45,7 +45,7 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
     try:
         problem = read_model(arguments.model)
     except CrossedBoundsError as error:
-        from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+        from gpu_bridge.outcome import crossed_bounds_outcome
 
         outcome = crossed_bounds_outcome(error)
     else:

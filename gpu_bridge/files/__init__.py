@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gpu_bridge.atomic_files import check_writable, write_whole
 from gpu_bridge.files.reader import read_problem
 from gpu_bridge.files.solution import read_solution, write_json, write_solution
+from gpu_bridge.paths import check_writable, write_whole
 
 __all__ = [
     "check_writable",

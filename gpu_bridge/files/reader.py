@@ -17,8 +17,14 @@ from typing import Any
 import numpy as np
 
 from gpu_bridge.files.lp_text import check_lp
-from gpu_bridge.files.mps_names import check_columns, check_names
-from gpu_bridge.files.mps_text import MpsFacts, check_finite, check_mps, free_below
+from gpu_bridge.files.mps_text import (
+    MpsFacts,
+    check_columns,
+    check_finite,
+    check_mps,
+    check_names,
+    free_below,
+)
 from gpu_bridge.files.source import Source, load_source
 from gpu_bridge.paths import AnyPath, printable
 from solvers.core.errors import FileFormatError, ProblemError, UnsupportedModelError

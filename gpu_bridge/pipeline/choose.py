@@ -6,8 +6,8 @@ import dataclasses
 
 from gpu_bridge.classify import KNAPSACKS, ProblemClass, ProblemKind, classify
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import PDLP, RACE, Choice
 from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline.routes import PDLP, RACE, Choice
 from solvers.core.device import look_for, seen_gpu
 from solvers.core.errors import EngineError, OptionError
 from solvers.core.problem import Problem

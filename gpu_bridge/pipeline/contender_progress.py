@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_bridge.report.log_text import figure_text
-from solvers.core.detachable_progress import DetachableProgress
 from solvers.core.outcome import Event
 from solvers.core.problem import FloatArray
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 
 SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
 """Figures of an iteration that say how near an engine is."""

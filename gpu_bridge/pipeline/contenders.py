@@ -1,4 +1,4 @@
-"""Which engines race on a linear program, and what each of them runs.
+"""Which engines race on a linear program, what each of them runs, and the route of the race.
 
 Measured one at a time on the 74 larger linear programs of the benchmark set (one core each),
 simplex was the faster of the two algorithms of the reference engine on 52 and interior point on
@@ -16,13 +16,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import PDLP
-from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender
+from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
+from gpu_bridge.pipeline.routes import PDLP, RACE, Choice
 from gpu_bridge.pipeline.routes.pdlp import pdlp_route
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.concurrency import usable_cores
 from solvers.core.device import cpu, find_device, seen_gpu
-from solvers.core.outcome import Outcome, Start
+from solvers.core.errors import EngineError
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
@@ -166,3 +167,15 @@ def _reference(
         algorithm = options.lp_algorithm
     chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
     return highs.solve(problem, chosen, progress, start, in_child=in_child, retry=False)
+
+
+def run_race(
+    problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
+) -> Outcome:
+    """Run the contenders of a choice side by side."""
+    contenders = make_contenders(choice.contenders, choice.device, problem, options, start)
+    try:
+        return race(problem, contenders, options, progress)
+    except EngineError as failure:  # of every one of them; there is a second opinion
+        progress.log(f"No engine has an answer: {failure}")
+        return Outcome(SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, engine=RACE)

@@ -15,10 +15,9 @@ import numpy as np
 
 from gpu_bridge.pipeline.contender_progress import ForwardingProgress
 from solvers.core.concurrency import run_beside
-from solvers.core.detachable_progress import DetachableProgress
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 
 PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.4, 3.0
 """How long work may go on after the limit or an interruption to hand over what it has: this part of

@@ -18,11 +18,11 @@ import numpy as np
 import solvers.core.outcome
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.choose import choose
 from gpu_bridge.pipeline.deadline import in_time
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
 from gpu_bridge.report.progress import BridgeProgress
@@ -282,9 +282,9 @@ def _race(
     progress: Progress,
     start: Start | None,
 ) -> solvers.core.outcome.Outcome:
-    from gpu_bridge.pipeline.routes.race import run  # mixed-integer programs have none
+    from gpu_bridge.pipeline.contenders import run_race  # mixed-integer programs have none
 
-    return run(problem, options, choice, progress, start)
+    return run_race(problem, options, choice, progress, start)
 
 
 def _on_cluster(

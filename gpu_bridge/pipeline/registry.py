@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from gpu_bridge.classify import KNAPSACKS, ProblemKind
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
-from gpu_bridge.pipeline.routes import highs, interior_point, knapsack, mip, pdlp, simplex
+from gpu_bridge.pipeline.routes import Choice, highs, interior_point, knapsack, mip, pdlp, simplex
 from solvers.core.device import look_for
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem

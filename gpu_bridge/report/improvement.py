@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bridge.attribution import SAME_VALUE
+from gpu_bridge.solution_pool import SAME_VALUE
 from gpu_bridge.verify.residuals import holds
 from gpu_bridge.verify.verify import snap
 from solvers.core.errors import OptionError

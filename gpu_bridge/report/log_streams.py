@@ -175,8 +175,7 @@ def asked_streams(options: Options, stack: ExitStack) -> list[TextIO]:
     """
     streams = [safe(sys.stdout)] if options.log and sys.stdout is not None else []
     if options.log_file is not None:
-        from gpu_bridge.atomic_files import check_writable
-        from gpu_bridge.paths import printable
+        from gpu_bridge.paths import check_writable, printable
 
         where = check_writable(options.log_file)
         try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import gpu_bridge
-from gpu_bridge.attribution import found_by, improvements
+from gpu_bridge.solution_pool import found_by, improvements
 from solvers.core.outcome import Event, Residuals, relative_gap
 
 if TYPE_CHECKING:

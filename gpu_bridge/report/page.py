@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from gpu_bridge.attribution import improvements
 from gpu_bridge.paths import AnyPath
 from gpu_bridge.report import log_text
 from gpu_bridge.report.log_text import footer_lines
 from gpu_bridge.report.statistics import model_statistics
+from gpu_bridge.solution_pool import improvements
 from solvers.core.errors import GpuBridgeError
 from solvers.core.outcome import SolutionStatus, relative_gap
 from solvers.core.problem import FloatArray, Problem
@@ -82,7 +82,7 @@ def write_page(outcome: Outcome, path: AnyPath) -> None:
     FileFormatError
         The file cannot be written.
     """
-    from gpu_bridge.atomic_files import write_whole
+    from gpu_bridge.paths import write_whole
 
     write_whole(path, page_html(outcome).encode("utf-8", "replace"))
 

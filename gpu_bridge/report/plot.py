@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bridge.attribution import improvements
 from gpu_bridge.paths import AnyPath, as_path, printable
 from gpu_bridge.report.log_text import number, percentage
+from gpu_bridge.solution_pool import improvements
 from solvers.core.errors import FileFormatError, GpuBridgeError
 from solvers.core.problem import FloatArray
 
@@ -248,7 +248,7 @@ def save_figure(figure: Any, path: AnyPath) -> None:
     FileFormatError
         The file cannot be written or has an ending that is no picture format.
     """
-    from gpu_bridge.atomic_files import write_whole
+    from gpu_bridge.paths import write_whole
 
     check_picture_format(path)
     drawn = io.BytesIO()

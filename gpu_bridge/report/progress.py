@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, TextIO
 
 import numpy as np
 
-from gpu_bridge.attribution import found_by, same_value
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import IterationRecord, Outcome
 from gpu_bridge.report import log_text
 from gpu_bridge.report.log_output import Line, LogOutput, LogText
+from gpu_bridge.solution_pool import found_by, same_value
 from solvers.core.outcome import Event, relative_gap
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress

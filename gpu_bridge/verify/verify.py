@@ -33,9 +33,8 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.verify.counterexamples import refuting_point
-from gpu_bridge.verify.dual_bounds import BOUND_AGREEMENT, trusted_bound
 from gpu_bridge.verify.magnitudes import unsafe_reason
+from gpu_bridge.verify.refutation import BOUND_AGREEMENT, refuting_point, trusted_bound
 from gpu_bridge.verify.residuals import (
     bound_violations,
     dual_point,
@@ -49,7 +48,7 @@ from solvers.core.outcome import Outcome, Proof, Residuals, SolutionStatus, Stop
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.process_state import Slot
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.core.separation import separation
+from solvers.core.vectors import separation
 
 ROUNDING = 1e-12
 """Part of the numbers that a ray adds up below which what is left of them is rounding."""

@@ -2,6 +2,9 @@
 
 The measure is the field's for first-order methods (Applegate et al. 2021, section 2): primal and
 dual residual against ``1 + ||sides||`` and ``1 + ||c||``, and the gap against ``1 + |p| + |d|``.
+Problems without coefficients, among them those without rows or columns, need no engine and are
+answered here: every row's activity is zero, and each column goes to the bound that its
+cost prefers.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.concurrency import threads_for
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.rows import SparseRows
 from solvers.core.vectors import euclidean, inner
@@ -176,3 +180,47 @@ def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float
     """Return the sum of multipliers times the sides they lean on."""
     side = np.where(multiplier > 0, low, high)
     return inner(multiplier, np.where(multiplier != 0, side, 0.0))
+
+
+def solve_without_coefficients(problem: Problem, engine: str, device: str) -> Outcome:
+    """Return the exact answer of a problem with an empty matrix."""
+    m, n = problem.num_rows, problem.num_columns
+    lower, upper, cost = problem.lower, problem.upper, problem.cost
+    impossible = np.flatnonzero((problem.row_lower > 0) | (problem.row_upper < 0))
+    if impossible.size:
+        ray = np.zeros(m)
+        i = int(impossible[0])
+        ray[i] = 1.0 if problem.row_lower[i] > 0 else -1.0
+        return _proof(SolutionStatus.INFEASIBLE, engine, device, dual_ray=ray)
+    preferred = np.where(cost > 0, lower, np.where(cost < 0, upper, np.clip(0.0, lower, upper)))
+    endless = np.flatnonzero(~np.isfinite(preferred))
+    if endless.size:
+        ray = np.zeros(n)
+        ray[endless] = -np.sign(cost[endless])
+        point = np.clip(np.where(np.isfinite(preferred), preferred, 0.0), lower, upper)
+        return _proof(SolutionStatus.UNBOUNDED, engine, device, primal_ray=ray, x=point)
+    objective = problem.objective_at(preferred)
+    return Outcome(
+        SolutionStatus.OPTIMAL,
+        StopReason.CONVERGED,
+        objective=objective,
+        bound=objective,
+        x=preferred,
+        row_activity=np.zeros(m),
+        row_dual=np.zeros(m),
+        reduced_cost=np.array(cost),
+        engine=engine,
+        device=device,
+        statistics={"iterations": 0},
+    )
+
+
+def _proof(status: SolutionStatus, engine: str, device: str, **parts: FloatArray) -> Outcome:
+    return Outcome(
+        status,
+        StopReason.CONVERGED,
+        engine=engine,
+        device=device,
+        statistics={"iterations": 0},
+        **parts,  # type: ignore[arg-type]
+    )

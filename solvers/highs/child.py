@@ -29,7 +29,6 @@ from solvers.core.errors import EngineError
 from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 from solvers.highs import process_pool
-from solvers.highs.channel import Offers
 from solvers.highs.in_process import run_in_thread
 from solvers.highs.messages import (
     BOUND,
@@ -44,7 +43,7 @@ from solvers.highs.messages import (
     SharedPage,
 )
 from solvers.highs.process_pool import ChildCannotStartError, Process
-from solvers.highs.task import Ending, Finding, Reply, Task, Told, Work
+from solvers.highs.task import Ending, Finding, Offers, Reply, Task, Told, Work
 
 BOOTSTRAP = (
     "import sys, json; "

@@ -20,13 +20,12 @@ from solvers.core.outcome import (
 )
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs.channel import Brief, Offers
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, lp_settings, mip_settings, prepare
 from solvers.highs.run import run
-from solvers.highs.task import Model, Reply, Setting, Task
+from solvers.highs.task import Brief, Model, Offers, Reply, Setting, Task
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""

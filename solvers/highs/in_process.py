@@ -17,9 +17,8 @@ from solvers.core.concurrency import leave, start_thread
 from solvers.core.outcome import StopReason
 from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
-from solvers.highs.channel import Halt, Offers
 from solvers.highs.run import run
-from solvers.highs.task import Ending, FloatArray, Reply, Task, Told
+from solvers.highs.task import Ending, FloatArray, Halt, Offers, Reply, Task, Told
 
 Answer = TypeVar("Answer")
 

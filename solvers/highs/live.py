@@ -12,9 +12,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from solvers.core.outcome import BasisStatus
-from solvers.highs.channel import Brief, Channel
 from solvers.highs.session import Session
-from solvers.highs.task import Reply, Setting, Task
+from solvers.highs.task import Brief, Channel, Reply, Setting, Task
 
 
 class Live:

@@ -14,7 +14,6 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.vectors import inner
-from solvers.highs.channel import Channel, Quiet
 from solvers.highs.point import Point, held_point, refined_point, reply_with, violation
 from solvers.highs.rays import (
     RAY_SLOPE,
@@ -26,7 +25,17 @@ from solvers.highs.rays import (
     without_traces,
 )
 from solvers.highs.session import Session, Status
-from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task
+from solvers.highs.task import (
+    ByteArray,
+    Channel,
+    Ending,
+    Finding,
+    FloatArray,
+    Model,
+    Quiet,
+    Reply,
+    Task,
+)
 
 SOLVED = (Status.kOptimal, Status.kModelEmpty)
 UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)

@@ -9,11 +9,20 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import EngineError
-from solvers.highs.channel import Channel, PointsOnly, Quiet
 from solvers.highs.lp import STUCK, recession_ray
 from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
-from solvers.highs.task import Ending, Finding, FloatArray, Model, Reply, Task
+from solvers.highs.task import (
+    Channel,
+    Ending,
+    Finding,
+    FloatArray,
+    Model,
+    PointsOnly,
+    Quiet,
+    Reply,
+    Task,
+)
 
 # Starts of branch and bound, completed where some integer columns have no value.
 #

@@ -9,11 +9,21 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.highs.channel import Channel, Quiet
 from solvers.highs.lp import finish, settle, solve_lp, statuses_near
 from solvers.highs.mip import solve_mip
 from solvers.highs.session import Session
-from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, Model, Reply, Task, Work
+from solvers.highs.task import (
+    ByteArray,
+    Channel,
+    Ending,
+    Finding,
+    FloatArray,
+    Model,
+    Quiet,
+    Reply,
+    Task,
+    Work,
+)
 
 # Rows and bounds of an infeasible linear program that contradict each other.
 #

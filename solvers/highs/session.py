@@ -22,8 +22,17 @@ from highspy import _core
 
 from solvers.core.errors import EngineError
 from solvers.core.vectors import inner
-from solvers.highs.channel import Brief, Channel, Halt
-from solvers.highs.task import ByteArray, Ending, FloatArray, IndexArray, Model, Setting
+from solvers.highs.task import (
+    Brief,
+    ByteArray,
+    Channel,
+    Ending,
+    FloatArray,
+    Halt,
+    IndexArray,
+    Model,
+    Setting,
+)
 
 Status = _core.HighsModelStatus
 CALL_OK = (_core.HighsStatus.kOk, _core.HighsStatus.kWarning)

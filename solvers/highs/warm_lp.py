@@ -17,13 +17,12 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Basis, BasisStatus
 from solvers.core.progress import Progress
-from solvers.highs.channel import Brief, Channel
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.lp import LIMITS, SOLVED
 from solvers.highs.model import lp_settings
 from solvers.highs.rays import without_traces
 from solvers.highs.session import Session, Status, weakly
-from solvers.highs.task import Ending, Finding, FloatArray, Model, Setting
+from solvers.highs.task import Brief, Channel, Ending, Finding, FloatArray, Model, Setting
 
 MOST_ITERATIONS = 2**31 - 1
 """What stands for "no limit" with HiGHS."""

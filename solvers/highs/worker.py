@@ -15,7 +15,6 @@ import threading
 import time
 
 from solvers.core.errors import GpuBridgeError
-from solvers.highs.channel import Halt
 from solvers.highs.messages import (
     BOUND,
     DEADLINE,
@@ -33,7 +32,7 @@ from solvers.highs.messages import (
     send,
 )
 from solvers.highs.run import run
-from solvers.highs.task import Ending, FloatArray, Reply, Task
+from solvers.highs.task import Ending, FloatArray, Halt, Reply, Task
 
 
 class ChildChannel:

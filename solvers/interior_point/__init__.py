@@ -12,9 +12,8 @@ from __future__ import annotations
 import dataclasses
 
 from solvers.core.device import Device, cpu, find_device
-from solvers.core.empty_matrix import solve_without_coefficients
 from solvers.core.errors import DeviceError
-from solvers.core.lp_answer import Norms
+from solvers.core.lp_answer import Norms, solve_without_coefficients
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem

@@ -2,7 +2,6 @@
 #include "efficiency.h"
 
 #include "native/bindings.h"
-#include "wide.h"
 
 namespace knapsack {
 namespace {

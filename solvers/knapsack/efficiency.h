@@ -1,4 +1,4 @@
-// Dantzig's bound on what items by falling efficiency bring at a capacity.
+// Efficiencies compared exactly, and Dantzig's bound on what items bring by falling efficiency.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +8,14 @@
 #include "native/numbers.h"
 
 namespace knapsack {
+
+/// Products of two numbers of up to 62 bits; comparing two efficiencies takes such.
+__extension__ using Wide = __int128;
+
+/// Whether a * b > c * d, exactly.
+inline bool exceeds(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+    return static_cast<Wide>(a) * b > static_cast<Wide>(c) * d;
+}
 
 using native::Span;
 

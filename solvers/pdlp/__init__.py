@@ -3,7 +3,7 @@
 The method is that of cuPDLPx (Lu, Peng, Yang: "cuPDLPx: a further enhanced GPU-based first-order
 solver for linear programming", arXiv 2507.14051), written once for CPU and GPU. ``kernels/step.py``
 has the iteration, ``kernels/decide.py`` termination, restarts and the primal weight; ``scaling``,
-``step_size``, ``termination`` and ``certificates`` are nouns of the paper with files of their own.
+``restarts``, ``termination`` and ``certificates`` are nouns of the paper with files of their own.
 ``loop.run`` is the main loop: it submits blocks of iterations (``execution``) and reads what came
 of them.
 """
@@ -13,9 +13,8 @@ from __future__ import annotations
 import dataclasses
 
 from solvers.core.device import Device, cpu
-from solvers.core.empty_matrix import solve_without_coefficients
 from solvers.core.errors import DeviceError
-from solvers.core.lp_answer import Norms
+from solvers.core.lp_answer import Norms, solve_without_coefficients
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem, side_sizes
@@ -23,11 +22,10 @@ from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
 from solvers.pdlp.distributed.group import DeviceGroup, find_place
-from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.pdlp.start import memory_needed, prepare
-from solvers.pdlp.warm_start import filtered
+from solvers.pdlp.start import filtered, memory_needed, prepare
+from solvers.pdlp.supervision import IntermediatePoints, Milestone
 
 __all__ = [
     "IntermediatePoints",

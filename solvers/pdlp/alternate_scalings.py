@@ -20,16 +20,20 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import on_original
-from solvers.pdlp.intermediate_points import IntermediatePoints, Milestone, MilestoneWatch
+from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.loop import run
-from solvers.pdlp.loop_state import Supervision
-from solvers.pdlp.polishing_schedule import PolishingSchedule
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import Coefficients, State
-from solvers.pdlp.termination import Criteria, decades_left
+from solvers.pdlp.supervision import (
+    IntermediatePoints,
+    Milestone,
+    MilestoneWatch,
+    ScalingStagnation,
+    Stagnation,
+    Supervision,
+)
+from solvers.pdlp.termination import Criteria, decades_left, on_original
 
 LONGER = 2
 """Factor from one scaling's iterations to the next one's."""

@@ -16,7 +16,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, StopReason
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Stop
-from solvers.pdlp.loop_state import LoopState, Supervision
+from solvers.pdlp.loop_state import LoopState
 from solvers.pdlp.outcomes import (
     certificate,
     give_up,
@@ -29,6 +29,7 @@ from solvers.pdlp.outcomes import (
 )
 from solvers.pdlp.restarts import change_weight, go_back_to_best
 from solvers.pdlp.state import State
+from solvers.pdlp.supervision import Supervision
 
 ALONE = Supervision()
 

@@ -8,47 +8,17 @@ from dataclasses import dataclass
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.pdlp.certificates import CertificateSchedule
-from solvers.pdlp.execution.iteration_blocks import IterationBlocks, iteration_blocks
-from solvers.pdlp.intermediate_points import IntermediatePoints, MilestoneWatch
-from solvers.pdlp.polishing_schedule import PolishingSchedule
+from solvers.pdlp.execution import IterationBlocks, iteration_blocks
+from solvers.pdlp.restarts import WeightCorrection
 from solvers.pdlp.shrinking import Compaction
-from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
 from solvers.pdlp.state import State
+from solvers.pdlp.supervision import Supervision
 from solvers.pdlp.termination import Criteria, Record
-from solvers.pdlp.weight_correction import WeightCorrection
 
 TRIALS = 2
 """Blocks of a state whose records are waited for before a queue is kept: a GPU tries its execution
 modes in them, and whatever were queued behind would run in the first mode, which on some models
 takes four times as long as the other (``execution/on_gpu.py``)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Supervision:
-    """What a run takes from the solve that it is a part of; by default it is all of the solve.
-
-    Parameters
-    ----------
-    earlier : int
-        Iterations in other states: they are added to those that are told, and are none of the
-        limit's.
-    stagnation : Stagnation, optional
-        May end the run by numerical trouble.
-    scaling_stagnation : ScalingStagnation, optional
-        May end the run as at a limit on iterations.
-    polishing : PolishingSchedule, optional
-        May end the run by a feasible point near by.
-    milestone : MilestoneWatch, optional
-    points : IntermediatePoints, optional
-        Are given points on the way.
-    """
-
-    earlier: int = 0
-    stagnation: Stagnation | None = None
-    scaling_stagnation: ScalingStagnation | None = None
-    polishing: PolishingSchedule | None = None
-    milestone: MilestoneWatch | None = None
-    points: IntermediatePoints | None = None
 
 
 @dataclass(eq=False)

@@ -9,13 +9,20 @@ from typing import Any
 
 from solvers.core.lp_answer import Answer
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
-from solvers.pdlp.answer import on_original, to_outcome
 from solvers.pdlp.certificates import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.intermediate_points import MilestoneWatch
 from solvers.pdlp.loop_state import LoopState
 from solvers.pdlp.state import State
-from solvers.pdlp.termination import Criteria, Record, Statistics, is_optimal, is_primal_feasible
+from solvers.pdlp.supervision import MilestoneWatch
+from solvers.pdlp.termination import (
+    Criteria,
+    Record,
+    Statistics,
+    is_optimal,
+    is_primal_feasible,
+    on_original,
+    to_outcome,
+)
 
 
 def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:

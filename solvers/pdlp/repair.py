@@ -1,9 +1,9 @@
-"""Mending an answer that misses a tolerance by little: projections instead of more iterations.
+"""Mending an answer that misses a tolerance by little, by projections or by polishing.
 
 An answer found on a reduced or scaled problem can miss the tolerance on the original one, most
 often by its rows alone or by its reduced costs alone. Two projections by conjugate gradients
 (``solvers.linalg.least_squares``) treat that in a few hundred products with A, where going on
-with PDLP takes hundreds to tens of thousands of iterations:
+with PDLP takes hundreds to tens of thousands of iterations (:func:`repaired`):
 
 * primal: ``row_lower <= A x <= row_upper`` within the bounds of x;
 * dual: the same question for y, whose rows are ``c - A'y <= 0`` where x has no lower bound and
@@ -11,6 +11,11 @@ with PDLP takes hundreds to tens of thousands of iterations:
 
 What comes of it counts only if all three errors, the gap too, are within the tolerance then.
 ``docs/conjugate-gradients.md`` has the figures, also of the places where it did not help.
+
+Feasibility polishing (:func:`polish`) runs PDLP itself on the same two questions, without the
+objective (``feasibility_polishing`` says why that is fast), each from what is there and judged by
+its own residual alone. What it finds is adopted if it keeps the gap within its tolerance, or does
+not make it worse.
 """
 
 from __future__ import annotations
@@ -22,15 +27,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from solvers import pdlp
 from solvers.core.device import find_device
 from solvers.core.lp_answer import Answer, LpErrors, judge
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, StopReason
+from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.linalg.least_squares import Correction, project_on_rows
-from solvers.pdlp.answer import to_outcome
-from solvers.pdlp.termination import Criteria, is_optimal
+from solvers.pdlp.feasibility_polishing import UntilFeasible, dual_feasibility, without_cost
+from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.termination import Criteria, is_optimal, to_outcome
 
 TARGET = 0.5
 """Part of the tolerance that a projection aims at."""
@@ -70,7 +77,7 @@ def repaired(
     Returns
     -------
     Outcome
-        Optimal by :func:`solvers.pdlp.answer.judge`, with ``repair_iterations`` among its
+        Optimal by :func:`solvers.pdlp.termination.judge`, with ``repair_iterations`` among its
         statistics; or the outcome given, if it was optimal before or is not now.
     """
     point = outcome.candidate if outcome.x is None else outcome.x
@@ -136,3 +143,98 @@ def _dual_sides(problem: Problem) -> tuple[FloatArray, FloatArray, FloatArray, F
         np.where(np.isneginf(problem.lower), problem.cost, -np.inf),
         np.where(np.isposinf(problem.upper), problem.cost, np.inf),
     )
+
+
+def polish(
+    problem: Problem,
+    outcome: Outcome,
+    options: EngineOptions,
+    progress: Progress,
+    *,
+    feasibility: float | None = None,
+    settings: Settings = DEFAULT,
+) -> Outcome:
+    """Bring an outcome's point and duals nearer to feasibility, at little cost to the gap.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem the outcome belongs to.
+    outcome : Outcome
+        With a point (``x`` or ``candidate``) and ``row_dual``; otherwise it is returned as it is.
+    options : EngineOptions
+        ``tolerance`` is that of the gap, and of the status; ``iteration_limit`` holds for each
+        phase.
+    progress : Progress
+        Keeps time and interruption.
+    feasibility : float, optional
+        Relative primal and dual residual to aim at; by default ``options.tolerance``.
+    settings : Settings
+        Constants of the method.
+
+    Returns
+    -------
+    Outcome
+        Better, or ``outcome`` itself; ``statistics`` gain ``polish_iterations``.
+    """
+    point = outcome.x if outcome.x is not None else outcome.candidate
+    if point is None or outcome.row_dual is None:
+        return outcome
+    aim = options.tolerance if feasibility is None else feasibility
+    phase = _Phase(dataclasses.replace(options, tolerance=aim), progress, settings)
+    before = judge(problem, point, outcome.row_dual)
+    x: FloatArray | None = None
+    y: FloatArray | None = None
+    if before.statistics.relative_primal > aim:
+        x = phase.run(without_cost(problem), before.x)
+    if before.statistics.relative_dual > aim:
+        y = phase.run(dual_feasibility(problem), before.row_dual)
+    after = _adopted(problem, before, x, y, options.tolerance)
+    if after is before:
+        return outcome
+    counts: dict[str, Any] = {**outcome.statistics, "polish_iterations": phase.iterations}
+    criteria = Criteria.uniform(options.tolerance)
+    found = to_outcome(after, criteria, outcome.stop_reason, counts, outcome.device)
+    return dataclasses.replace(found, engine=outcome.engine, seconds=progress.seconds)
+
+
+def _adopted(
+    problem: Problem,
+    before: Answer,
+    x: FloatArray | None,
+    y: FloatArray | None,
+    gap_tolerance: float,
+) -> Answer:
+    """Return the answer with as much of the polished parts as the gap allows."""
+    allowed = max(gap_tolerance, before.statistics.relative_gap)
+    for new_x, new_y in ((x, y), (x, None), (None, y)):
+        if new_x is None and new_y is None:
+            continue
+        answer = judge(
+            problem,
+            before.x if new_x is None else new_x,
+            before.row_dual if new_y is None else new_y,
+        )
+        if answer.statistics.relative_gap <= allowed:
+            return answer
+    return before
+
+
+class _Phase:
+    """Runs one phase after the other and counts their iterations."""
+
+    def __init__(self, options: EngineOptions, progress: Progress, settings: Settings) -> None:
+        self._options = options
+        self._progress = progress
+        self._settings = settings
+        self.iterations = 0
+
+    def run(self, feasibility: Problem, start: FloatArray) -> FloatArray | None:
+        """Return a point within the tolerance, or None."""
+        watch = UntilFeasible(self._progress, self._options.tolerance)
+        found = pdlp.solve(feasibility, self._options, watch, Start(start), settings=self._settings)
+        self.iterations += int(found.statistics.get("iterations", 0))
+        if found.x is None:
+            return None
+        reached = judge(feasibility, found.x, np.zeros(feasibility.num_rows))
+        return found.x if reached.statistics.relative_primal <= self._options.tolerance else None

@@ -1,4 +1,4 @@
-"""Diagonal scaling: A becomes R A C with entries near one in every row and column.
+"""Diagonal scaling, so that R A C has entries near one in every row and column, and the step size.
 
 In this order: passes of Curtis and Reid (1972), which make the logarithms of the entries small in
 the mean square, and tame badly scaled models, with a ridge that keeps a few tiny entries from
@@ -7,28 +7,26 @@ magnitude, rows and columns at once; and one pass by the root of the sum of magn
 Chambolle 2011, alpha = 1), after which ``||A||_2 <= 1``. Each stage is worth it
 (``docs/pdlp-constants.md``); passes by the geometric mean of each row's and column's extremes,
 which others put first, took a tenth more iterations than those of Curtis and Reid.
+
+The step size follows from the spectral norm of the scaled matrix, by power iteration on A A'. The
+last stage of scaling bounds it by 1, and on most models it is little less; on some it is two thirds
+of that, and a step half as long again saves as much of the iterations.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
+from solvers.core.vectors import inner
 from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
-from solvers.pdlp.products import Matrix, gathered, prepared
 from solvers.pdlp.settings import Settings
-
-
-@dataclass(frozen=True, eq=False)
-class Scaling:
-    """Row scale R (m,) and column scale C (n,), all positive, on the device."""
-
-    row: Any
-    column: Any
+from solvers.pdlp.state import DeviceProblem, Matrix, Scaling, gathered, overwrite, prepared
 
 
 def find_scaling(
@@ -65,3 +63,66 @@ def find_scaling(
         row, next_row = next_row, row
         column, next_column = next_column, column
     return Scaling(row, column)
+
+
+NORM_AFTER_SCALING = 1.0
+"""Upper bound on ||R A C||_2 after the last stage of scaling."""
+
+
+def spectral_norm(
+    problem: DeviceProblem,
+    settings: Settings,
+    progress: Progress,
+    seed: int = 0,
+    threads: int = 0,
+) -> float:
+    """Return ||R A C||_2, or a bound on it.
+
+    The norm counts as known at ``||A A'q - lambda q|| < tolerance * min(1, lambda)``, A meaning
+    the scaled matrix. When iterations run out first, that residual is added to lambda, which is an
+    estimate and no bound; should it prove too small, the iteration shortens its step. When time
+    runs out, the bound that the scaling guarantees is returned.
+    """
+    norm = NORM_AFTER_SCALING
+    device, coefficients = problem.device, problem.coefficients
+    row_metric = device.to_host(problem.row_metric)
+    generator = np.random.default_rng(seed)
+    # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
+    # It is drawn in the order of the original, which does not depend on the layout.
+    rows, columns = coefficients.by_row, coefficients.by_column
+    first = problem.rows_to_device(generator.standard_normal(rows.rows))
+    q = gathered(rows, device.to_host(first) * np.sqrt(row_metric), device)
+    image = gathered(rows, np.zeros(rows.rows), device)
+    by_columns = gathered(columns, np.zeros(columns.rows), device)
+
+    def product(vector: Any, into: Any) -> tuple[Callable[[], None], ...]:
+        first = (columns, problem.column_metric, vector, by_columns)
+        second = (rows, problem.row_metric, by_columns, into)
+        return tuple(
+            prepared("multiply_scaled", *values, threads=threads) for values in (first, second)
+        )
+
+    steps, steps_back = product(q, image), product(image, q)
+    for count in range(1, settings.step.power_iterations + 1):
+        for step in steps:
+            step()
+        if count % settings.step.power_check == 0:
+            if progress.should_stop():
+                return NORM_AFTER_SCALING
+            before, after = device.to_host(q), device.to_host(image)
+            eigenvalue, residual = _quotient(before, after, row_metric)
+            if residual < settings.step.power_tolerance * min(1.0, eigenvalue):
+                return float(np.sqrt(eigenvalue))
+            norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
+            # Where signs cancel the norm is small, and its powers would leave the numbers' range.
+            overwrite(image, after / np.sqrt(inner(after, after / row_metric)))
+        q, image, steps, steps_back = image, q, steps_back, steps
+    return norm
+
+
+def _quotient(q: FloatArray, image: FloatArray, row_metric: FloatArray) -> tuple[float, float]:
+    """Return Rayleigh quotient and relative residual of R q, in the norm of the scaled rows."""
+    square = inner(q, q / row_metric)
+    eigenvalue = inner(q, image / row_metric) / square
+    away = image - eigenvalue * q
+    return eigenvalue, float(np.sqrt(inner(away, away / row_metric) / square))

@@ -107,7 +107,7 @@ class WeightSettings:
 
 @dataclass(frozen=True)
 class WeightCorrectionSettings:
-    """Corrections of the primal weight between restarts (``weight_correction.py``)."""
+    """Corrections of the primal weight between restarts (``restarts.py``)."""
 
     period: int = 5000
     """Iterations from one look at the residuals to the next,"""
@@ -149,7 +149,7 @@ class CertificateSettings:
 
 @dataclass(frozen=True)
 class PolishingSettings:
-    """Feasibility polishing within a long solve (``polishing_schedule.py``)."""
+    """Feasibility polishing within a long solve (``feasibility_polishing.py``)."""
 
     from_iterations: float = 20_000
     """Iterations before the first try (infinite for none), for a tolerance of
@@ -166,7 +166,7 @@ class PolishingSettings:
 
 @dataclass(frozen=True)
 class StagnationSettings:
-    """When a solve is given up (``stagnation.py``)."""
+    """When a solve is given up (``supervision.py``)."""
 
     from_iterations: float = 1_000_000
     """Iterations in all before which a solve is not given up (infinite for never),"""

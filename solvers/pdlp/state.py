@@ -3,10 +3,13 @@
 The coefficients are A and A' in slices, with entries packed. On a GPU rows and columns are permuted
 so that those of one length stand together; everything on the device is in that order, and
 :class:`Coefficients` knows the way back. On a CPU both stay where they are, and nothing is copied.
+A matrix may also be shared out over several GPUs (``distributed``).
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -16,8 +19,10 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.pdlp.control import Control
-from solvers.pdlp.products import Matrix, of_rows
-from solvers.pdlp.scaling import Scaling
+from solvers.pdlp.distributed.group import Replicated
+from solvers.pdlp.distributed.matrix import SharedMatrix, slots_of
+from solvers.pdlp.kernels.matrix import MATRIX
+from solvers.pdlp.kernels.measure import SUMS
 from solvers.pdlp.settings import Settings
 from solvers.sparse.slices import (
     CPU_PLAN,
@@ -29,6 +34,41 @@ from solvers.sparse.slices import (
     pack,
     row_order,
 )
+
+Matrix = Slices | SharedMatrix
+"""A matrix by its rows, as a solve holds it."""
+
+
+def partial_sums(matrix: Matrix, device: Device) -> Any:
+    """Return memory (slots, 7) for the sums of a check over a matrix's rows, on the device."""
+    if isinstance(matrix, SharedMatrix):
+        return Replicated.of(matrix.group, np.zeros((matrix.devices * matrix.slots, SUMS)))
+    return device.xp.zeros((slots_of(matrix), SUMS))
+
+
+def prepared(name: str, matrix: Matrix, *values: Any, threads: int = 0) -> Callable[[], None]:
+    """Return a kernel of a matrix with its other arguments, to be run again and again.
+
+    On a GPU preparing a launch costs five times as much as the launch.
+    """
+    if isinstance(matrix, SharedMatrix):
+        return matrix.prepared(MATRIX, name, values, threads)
+    if any(isinstance(value, np.ndarray) for value in values):
+        return functools.partial(MATRIX[name], *matrix.arguments, *values, threads=threads)
+    return MATRIX.bind(name, *matrix.arguments, *values)
+
+
+def of_rows(matrix: Matrix, values: FloatArray, device: Device) -> Any:
+    """Bring figures of a matrix's rows (rows,), in their order there, to where the matrix is."""
+    if isinstance(matrix, SharedMatrix):
+        return matrix.of_rows(values)
+    return device.to_device(values)
+
+
+def gathered(matrix: Matrix, values: FloatArray, device: Device) -> Any:
+    """Do the same for a vector that products of the transpose are going to read."""
+    vector = of_rows(matrix, values, device)
+    return vector.with_copies() if isinstance(matrix, SharedMatrix) else vector
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +121,14 @@ def to_device(
         rows_ordered,
         columns_ordered,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """Row scale R (m,) and column scale C (n,), all positive, on the device."""
+
+    row: Any
+    column: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,12 +253,12 @@ class State:
     @property
     def column_matrix(self) -> tuple[Any, ...]:
         """The arguments by which kernels take A', on one device."""
-        return cast(Slices, self.problem.coefficients.by_column).arguments
+        return cast("Slices", self.problem.coefficients.by_column).arguments
 
     @property
     def row_matrix(self) -> tuple[Any, ...]:
         """The arguments by which kernels take A, on one device."""
-        return cast(Slices, self.problem.coefficients.by_row).arguments
+        return cast("Slices", self.problem.coefficients.by_row).arguments
 
     @property
     def column_data(self) -> tuple[Any, ...]:

@@ -6,9 +6,8 @@ import threading
 
 from solvers import presolve
 from solvers.core.concurrency import leave, start_thread
-from solvers.core.detachable_progress import DetachableProgress
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 from solvers.presolve import Reduction, unchanged
 from solvers.presolve.with_highs import TIME_SHARE
 

@@ -9,7 +9,7 @@ from functools import cache
 from tests.docs.test_names import sources
 from tests.locations import ROOT
 
-FILE = re.compile(r"``([\w./-]+\.(?:py|cpp|h|cu|cuh))``")
+FILE = re.compile(r"(?:``|//[^\n\"]* \(?)((?:\w+/)*\w+\.(?:py|cpp|h|cu|cuh))\b")
 ROLE = re.compile(r":(?:mod|func|class|meth|data|attr):`~?((?:solvers|gpu_bridge)\.[\w.]+)`")
 OF_THE_SYSTEM = {"sysexits.h"}
 

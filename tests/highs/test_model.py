@@ -13,10 +13,10 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.highs.channel import Quiet
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.model import lp_settings, mip_settings, prepare
 from solvers.highs.session import Session
+from solvers.highs.task import Quiet
 from tests.highs.kkt import assert_optimal_lp
 from tests.highs.models import covering, market_split
 

@@ -9,8 +9,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start
 from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.highs.channel import PointsOnly
 from solvers.highs.in_process import ProgressChannel
+from solvers.highs.task import PointsOnly
 from tests.highs.models import covering, market_split, packing
 
 

@@ -14,9 +14,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import side_sizes
 from solvers.core.progress import Progress
 from solvers.kernels import device
-from solvers.pdlp import step_size
+from solvers.pdlp import scaling
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.kernels import barrier, layout, matrix, measure, step
+from solvers.pdlp.kernels import layout, matrix, measure, staying, step
 from solvers.pdlp.settings import DEFAULT
 from solvers.sparse import slices
 from tests.pdlp.lps import random_lp
@@ -63,7 +63,7 @@ def test_device_code_has_the_constants_of_the_declarations():
     assert macro("TEAM") == layout.TEAM
     assert macro("TEAM_WARPS") == slices.UNIT == layout.TEAM // 32
     assert macro("SUMS") == measure.SUMS
-    assert macro("TEAMS") == barrier.BLOCK // layout.TEAM
+    assert macro("TEAMS") == staying.BLOCK // layout.TEAM
     modes = enumerators(KERNELS / "matrix.cu", "Mode")
     assert modes == {"LARGEST": matrix.LARGEST, "TOTAL": matrix.TOTAL}
     kinds = ("SHORT_ROWS", "ROW_OF_UNIT", "ROW_OF_UNITS")
@@ -78,7 +78,7 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
     control = state.read_control()
     step_of, weight = control[Control.STEP], control[Control.WEIGHT]
     assert step_of == pytest.approx(DEFAULT.step.fraction / state.norm)
-    assert 0.0 < state.norm <= step_size.NORM_AFTER_SCALING
+    assert 0.0 < state.norm <= scaling.NORM_AFTER_SCALING
     assert control[Control.TAU] == pytest.approx(step_of / weight)
     assert control[Control.SIGMA] == pytest.approx(step_of * weight)
     assert control[Control.BEST_WEIGHT] == weight

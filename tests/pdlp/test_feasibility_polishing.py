@@ -1,103 +1,201 @@
-"""Feasibility polishing: residuals fall, the gap stays, and nothing is adopted that is worse."""
+"""Long solves that end at a feasible point near by: when it is tried, and what comes of it."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from solvers import pdlp
+from solvers.core.device import cpu
 from solvers.core.lp_answer import judge
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.feasibility_polishing import dual_feasibility, polish
-from tests.pdlp.lps import random_lp
+from solvers.pdlp.feasibility_polishing import PolishingSchedule
+from solvers.pdlp.settings import DEFAULT
+from solvers.pdlp.termination import Statistics
+from tests.pdlp.lps import random_lp, solve_with_highs
 
-ROUGH = EngineOptions(device="cpu", tolerance=1e-3)
+TOLERANCE = 1e-4
+OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=TOLERANCE)
+SETTINGS = DEFAULT.changed(
+    polishing={"from_iterations": 1000, "share": 10.0},
+    alternation={"iterations": None},
+    shrinking={"enabled": False},
+)
+NEAR_BY = "A feasible point near by"
 
 
-def rough_answer(problem: Problem) -> Outcome:
-    outcome = pdlp.solve(problem, ROUGH, Progress())
+def statistics(primal: float, dual: float, gap: float) -> Statistics:
+    """Return figures with these three relative errors."""
+    return Statistics(primal, dual, gap / (1.0 - gap), 0.0, side_norm=0.0, cost_norm=0.0)
+
+
+class Listener(Progress):
+    """Keeps what is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def log(self, line: str) -> None:
+        self.lines.append(line)
+
+    @property
+    def tried(self) -> bool:
+        """Whether the end came by a feasible point near by."""
+        return any(NEAR_BY in line for line in self.lines)
+
+
+@pytest.mark.parametrize(
+    ("errors", "expected"),
+    [
+        ((1e-1, 1e-5, 1e-5), True),
+        ((1e-5, 1e-1, 1e-5), True),
+        ((1e-1, 1e-1, 1e-5), False),
+        ((9e-4, 1e-5, 1e-5), False),
+        ((1.1e-3, 1e-5, 1e-5), True),
+        ((1e-1, 1e-5, 1e-3), False),
+        ((1e-5, 1e-5, 1e-5), False),
+        ((math.nan, 1e-5, 1e-5), False),
+        ((1e-5, math.nan, 1e-5), False),
+        ((1e-1, 1e-5, math.nan), False),
+    ],
+)
+def test_a_try_is_due_where_one_residual_is_left(errors, expected) -> None:
+    schedule = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run)
+    assert schedule.is_due(1000, statistics(*errors)) is expected
+    assert not schedule.is_due(800, statistics(*errors))
+
+
+def test_tighter_tolerances_begin_later() -> None:
+    almost = statistics(1.0, 0.0, 0.0)
+    assert not PolishingSchedule(SETTINGS, 1e-8, 0, pdlp.run).is_due(1800, almost)
+    assert PolishingSchedule(SETTINGS, 1e-8, 0, pdlp.run).is_due(2000, almost)
+
+
+def test_larger_problems_begin_later() -> None:
+    almost = statistics(1.0, 0.0, 0.0)
+    schedule = PolishingSchedule(SETTINGS, TOLERANCE, 2 * SETTINGS.polishing.entries, pdlp.run)
+    assert not schedule.is_due(2800, almost)
+    assert schedule.is_due(3000, almost)
+
+
+def try_from(
+    problem: Problem, x: np.ndarray, y: np.ndarray, iterations: int = 1000, **options: object
+):
+    """Try from a point as a solve would; return what came of it, and the iterations spent."""
+    state = pdlp.prepare(problem, OPTIONS, cpu(), Progress(), Start(x, y), SETTINGS)
+    schedule = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run)
+    found = schedule.polish(
+        state, judge(problem, x, y), iterations, replace(OPTIONS, **options), Progress()
+    )
+    assert not schedule.is_due(iterations, statistics(1.0, 0.0, 0.0))
+    assert schedule.is_due(round(1.5 * iterations), statistics(1.0, 0.0, 0.0))
+    return found
+
+
+def solved(problem: Problem) -> Outcome:
+    """Return an answer to 1e-9."""
+    outcome = pdlp.solve(problem, replace(OPTIONS, tolerance=1e-9), Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     return outcome
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_both_residuals_fall_and_the_gap_stays_within_its_tolerance(seed):
+def test_rows_that_do_not_hold_are_mended(seed) -> None:
     problem = random_lp(seed, 30, 40)
-    rough = rough_answer(problem)
-    before = judge(problem, rough.x, rough.row_dual).statistics
-    assert max(before.relative_primal, before.relative_dual) > 1e-8
-    polished = polish(problem, rough, ROUGH, Progress(), feasibility=1e-8)
-    after = judge(problem, polished.x, polished.row_dual).statistics
-    assert after.relative_primal <= 1e-8
-    assert after.relative_dual <= 1e-8
-    assert after.relative_gap <= 1e-3
-    assert polished.solution_status is SolutionStatus.OPTIMAL
-    assert polished.statistics["polish_iterations"] > 0
-    assert polished.objective == pytest.approx(problem.objective_at(polished.x))
+    problem = replace(problem, cost=1e-3 * problem.cost)  # so the gap bears the move
+    answer = solved(problem)
+    moved = answer.x + 1e-3 * np.random.default_rng(seed).standard_normal(40)
+    before = judge(problem, moved, answer.row_dual)
+    assert before.statistics.relative_primal > TOLERANCE
+    found, spent = try_from(problem, moved, answer.row_dual)
+    assert found is not None
+    assert spent > 0
+    assert judge(problem, found.x, found.row_dual).statistics.worst <= TOLERANCE
+    np.testing.assert_array_equal(found.row_dual, before.row_dual)
 
 
-def test_what_is_good_enough_stays_as_it_is():
-    problem = random_lp(1, 30, 40)
-    rough = rough_answer(problem)
-    assert polish(problem, rough, ROUGH, Progress()) is rough
+@pytest.mark.parametrize("seed", range(4))
+def test_duals_of_the_wrong_sign_are_mended(seed) -> None:
+    problem = random_lp(seed, 30, 40)
+    sides = ("row_lower", "row_upper", "lower", "upper")
+    problem = replace(problem, **{name: 1e-3 * getattr(problem, name) for name in sides})
+    answer = solved(problem)
+    moved = answer.row_dual + 1e-3 * np.random.default_rng(seed).standard_normal(30)
+    before = judge(problem, answer.x, moved)
+    assert before.statistics.relative_dual > TOLERANCE
+    found, spent = try_from(problem, answer.x, moved)
+    assert found is not None
+    assert spent > 0
+    assert judge(problem, found.x, found.row_dual).statistics.worst <= TOLERANCE
+    np.testing.assert_array_equal(found.x, before.x)
 
 
-def test_a_point_without_duals_stays_as_it_is():
-    problem = random_lp(1, 30, 40)
-    bare = Outcome(SolutionStatus.FEASIBLE, StopReason.TIME_LIMIT, x=np.zeros(40))
-    assert polish(problem, bare, ROUGH, Progress()) is bare
-
-
-def test_a_candidate_short_of_feasible_becomes_a_point():
-    problem = random_lp(2, 30, 40)
-    rough = rough_answer(problem)
-    shifted = replace(rough, x=None, candidate=rough.x + 0.01)
-    polished = polish(
-        problem, shifted, replace(ROUGH, tolerance=1e-2), Progress(), feasibility=1e-7
-    )
-    assert polished.x is not None
-    assert judge(problem, polished.x, polished.row_dual).statistics.relative_primal <= 1e-7
-
-
-def test_a_gap_that_would_open_is_not_adopted():
-    # Row by row, x = 1 is feasible at a cost of 1000 only, while the rough point is at 0.999.
+def test_a_point_that_would_cost_too_much_is_none() -> None:
+    # x = 1 is feasible at a cost of 1000 only, while the point is at 0.999
     problem = Problem.from_arrays([0.0, 1e6], [[1.0, 1.0]], [1.0], upper=[0.999, 1.0])
-    rough = Outcome(
-        SolutionStatus.FEASIBLE,
-        StopReason.TIME_LIMIT,
-        x=np.array([0.999, 0.0]),
-        row_dual=np.array([0.0]),
+    found, spent = try_from(problem, np.array([0.999, 0.0]), np.array([0.0]))
+    assert found is None
+    assert spent > 0
+
+
+def test_the_iterations_of_a_try_are_limited() -> None:
+    problem = random_lp(1, 30, 40)
+    answer = solved(problem)
+    limited, spent = try_from(problem, answer.x + 0.5, answer.row_dual, iteration_limit=7)
+    assert limited is None
+    assert spent == 7
+    assert try_from(problem, answer.x + 0.5, answer.row_dual, iteration_limit=0)[1] == 0
+
+
+EAGER = SETTINGS.changed(
+    polishing={"from_iterations": 20, "beyond": 1.0, "growth": 1.05}, restart={"check_interval": 20}
+)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_solve_that_ends_so_has_the_optimum(seed) -> None:
+    problem = random_lp(seed, rows=40, columns=60)
+    problem = replace(problem, cost=1e-3 * problem.cost)  # so the gap bears the move
+    listener = Listener()
+    outcome = pdlp.solve(problem, OPTIONS, listener, settings=EAGER)
+    assert listener.tried
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.stop_reason is StopReason.CONVERGED
+    size = 1.0 + 2.0 * abs(outcome.objective)
+    expected = solve_with_highs(problem)[1]
+    assert outcome.objective == pytest.approx(expected, abs=10 * TOLERANCE * size)
+    assert judge(problem, outcome.x, outcome.row_dual).statistics.worst <= TOLERANCE
+
+
+def test_without_memory_for_a_try_the_solve_goes_on(monkeypatch) -> None:
+    def exhausted(*arguments: object, **options: object) -> None:
+        raise MemoryError
+
+    problem = random_lp(0, rows=40, columns=60)
+    answer = solved(problem)
+    state = pdlp.prepare(problem, OPTIONS, cpu(), Progress(), None, SETTINGS)
+    monkeypatch.setattr("solvers.pdlp.feasibility_polishing.prepare", exhausted)
+    before = judge(problem, answer.x + 0.5, answer.row_dual)
+    found = PolishingSchedule(SETTINGS, TOLERANCE, 0, pdlp.run).polish(
+        state, before, 1000, OPTIONS, Progress()
     )
-    assert polish(problem, rough, ROUGH, Progress(), feasibility=1e-8) is rough
+    assert found == (None, 0)
 
 
-def test_without_time_nothing_changes():
-    problem = random_lp(3, 30, 40)
-    rough = rough_answer(problem)
-    assert polish(problem, rough, ROUGH, Progress(0.0), feasibility=1e-12) is rough
-
-
-def test_an_iteration_limit_holds_for_each_phase():
-    problem = random_lp(3, 30, 40)
-    rough = rough_answer(problem)
-    limited = replace(ROUGH, iteration_limit=1)
-    assert polish(problem, rough, limited, Progress(), feasibility=1e-10) is rough
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_dual_phase_asks_for_the_duals_of_the_problem(seed):
-    problem = random_lp(seed, 12, 15)
-    dual = dual_feasibility(problem)
-    assert (dual.num_rows, dual.num_columns) == (15, 12)
-    generator = np.random.default_rng(seed)
-    for _ in range(20):
-        y = np.clip(generator.standard_normal(12), dual.lower, dual.upper)
-        found = judge(problem, np.zeros(15), y).statistics.dual_residual
-        activity = problem.matrix.T @ y
-        expected = np.linalg.norm(activity - np.clip(activity, dual.row_lower, dual.row_upper))
-        assert found == pytest.approx(expected)
+@pytest.mark.parametrize("limit", [100, 177, 200])
+def test_tries_count_for_the_limit_on_iterations(limit) -> None:
+    # measured so, the rows never hold, while duals and gap are good enough from the start
+    norms = pdlp.Norms(sides=-1.0 + 1e-13, cost=1e9)
+    problem = random_lp(2, 60, 90)
+    problem = replace(problem, cost=1e-9 * problem.cost)
+    options = replace(OPTIONS, iteration_limit=limit)
+    outcome = pdlp.solve(problem, options, Progress(), settings=EAGER, norms=norms)
+    assert outcome.stop_reason is StopReason.ITERATION_LIMIT
+    assert outcome.statistics["iterations"] == limit

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.core.device import Device
-from solvers.kernels.family import Family
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.kernels.barrier import BARRIER
-from solvers.pdlp.kernels.flow import FLOW
+from solvers.pdlp.kernels.staying import STAYING
 from solvers.sparse.slices import Plan
 from tests.pdlp.matrices import MATRICES, Laid, lay_out
 from tests.pdlp.on_gpu import (
@@ -39,9 +37,7 @@ def staying_case(laid: Laid, seed: int) -> StepCase:
 @pytest.mark.parametrize("blocks", [1, 3, 100])
 @by_layout
 def test_block_with_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
-    assert_block_equals_its_twin(
-        BARRIER, "barrier_steps", laid_out(name, plan, packing), blocks, count, gpu
-    )
+    assert_block_equals_its_twin("barrier_steps", laid_out(name, plan, packing), blocks, count, gpu)
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
@@ -50,30 +46,27 @@ def test_block_with_barriers_equals_its_twin(name, plan, packing, blocks, count,
     ("name", "plan", "packing"), [layout for layout in LAYOUTS if layout[1] in FLOW_PLANS]
 )
 def test_block_without_barriers_equals_its_twin(name, plan, packing, blocks, count, gpu):
-    assert_block_equals_its_twin(
-        FLOW, "flow_steps", laid_out(name, plan, packing), blocks, count, gpu
-    )
+    assert_block_equals_its_twin("flow_steps", laid_out(name, plan, packing), blocks, count, gpu)
 
 
 def assert_block_equals_its_twin(
-    family: Family, name: str, laid: Laid, blocks: int, count: int, gpu: Device
+    name: str, laid: Laid, blocks: int, count: int, gpu: Device
 ) -> None:
-    kernel = family.kernels[name]
+    kernel = STAYING.kernels[name]
     cases = two_cases(laid, 15, staying_case)
     assert_equal_twin(
-        family, name, lambda case: case.staying_arguments(kernel, count, blocks), cases, gpu, 1e-9
+        STAYING, name, lambda case: case.staying_arguments(kernel, count, blocks), cases, gpu, 1e-9
     )
 
 
 @pytest.mark.parametrize("stop", [Stop.OPTIMAL, Stop.BROKEN])
 def test_nothing_happens_on_the_gpu_while_control_says_stop(stop, gpu):
-    for family, name in ((BARRIER, "barrier_steps"), (FLOW, "flow_steps")):
+    for name, kernel in STAYING.kernels.items():
         case = make_case(lay_out(MATRICES["square 129"], Plan()), 16)
         case.control[Control.STOP] = stop
-        kernel = family.kernels[name]
         values = case.staying_arguments(kernel, 3, 2)
         there = [gpu.to_device(v) if isinstance(v, np.ndarray) else v for v in values]
-        family[name](*there)
+        STAYING[name](*there)
         for argument, before, after in zip(kernel.arguments, values, there, strict=True):
             if argument.direction != "in":
                 assert np.array_equal(gpu.to_host(after), before)

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.routes import crossed
 from gpu_bridge.pipeline.routes import pdlp as pdlp_route
 from gpu_bridge.verify.verify import verify
 from solvers import pdlp
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import crossover
-from solvers.pdlp import IntermediatePoints, intermediate_points
+from solvers.pdlp import IntermediatePoints, supervision
 from solvers.pdlp.termination import Statistics
 from tests.energy import energy_system
 
@@ -23,8 +22,8 @@ SHORT = make_options(method="pdlp", device="cpu", iteration_limit=2000, crossove
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(intermediate_points, "FROM_SECONDS", 0.0)
-    monkeypatch.setattr(intermediate_points, "SHARE", 1e9)
+    monkeypatch.setattr(supervision, "FROM_SECONDS", 0.0)
+    monkeypatch.setattr(supervision, "SHARE", 1e9)
 
 
 def errors(value: float) -> Statistics:
@@ -52,9 +51,9 @@ def test_it_is_due_when_the_error_has_halved_and_what_the_last_one_took_is_small
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now = [100.0]
-    monkeypatch.setattr(intermediate_points.time, "perf_counter", lambda: now[0])
-    monkeypatch.setattr(intermediate_points, "FROM_SECONDS", 1.0)
-    monkeypatch.setattr(intermediate_points, "SHARE", 0.02)
+    monkeypatch.setattr(supervision.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(supervision, "FROM_SECONDS", 1.0)
+    monkeypatch.setattr(supervision, "SHARE", 0.02)
     made = IntermediatePoints(lambda _: None)
     assert not made.is_due(errors(1.0))
     now[0] += 1.0
@@ -86,7 +85,7 @@ def test_the_road_holds_points_of_the_original_model(presolve: bool) -> None:
 
 def test_a_crossover_cut_short_keeps_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crossover, "run_task", _runs_into_the_limit)
-    monkeypatch.setattr(crossed, "HELD_FROM_SECONDS", 0.0)
+    monkeypatch.setattr(pdlp_route, "HELD_FROM_SECONDS", 0.0)
     progress = Progress(60.0)
     options = make_options(method="pdlp", device="cpu", iteration_limit=2000)
     found = pdlp_route.pdlp_route(SYSTEM, options, progress)

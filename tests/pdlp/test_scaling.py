@@ -10,11 +10,10 @@ from solvers.core.device import Device, cpu
 from solvers.core.outcome import StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.scaling import Scaling, find_scaling
+from solvers.pdlp.scaling import NORM_AFTER_SCALING, Scaling, find_scaling, spectral_norm
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import place
 from solvers.pdlp.state import DeviceProblem
-from solvers.pdlp.step_size import NORM_AFTER_SCALING, spectral_norm
 from tests.pdlp.matrices import MATRICES, PLANS, PRETENDED_GPU, Laid, as_problem_matrix, lay_out
 
 NAMES = sorted(name for name, matrix in MATRICES.items() if matrix.nnz)

@@ -17,7 +17,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import alternate_scalings, loop
 from solvers.pdlp.settings import DEFAULT
-from solvers.pdlp.stagnation import ScalingStagnation, Stagnation
+from solvers.pdlp.supervision import ScalingStagnation, Stagnation
 from solvers.pdlp.termination import Criteria, Statistics, is_optimal
 from tests.pdlp.wild import wild_lp
 from tests.properties.exact import Truth, solve_exactly, widened

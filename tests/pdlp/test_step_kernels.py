@@ -6,16 +6,13 @@ import numpy as np
 import pytest
 
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.kernels.barrier import BARRIER
-from solvers.pdlp.kernels.flow import FLOW
+from solvers.pdlp.kernels.staying import STAYING
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
 from tests.pdlp.matrices import MATRICES, PLANS, lay_out
 from tests.pdlp.step_cases import POISON, StepCase, Vectors, make_case
 
 NAMES = sorted(MATRICES)
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}
-STAYING = {"barrier_steps": BARRIER, "flow_steps": FLOW}
-"""Kernels that run the iterations of a whole block."""
 
 TAU, SIGMA = 0.3, 0.7
 """The step sizes of :func:`make_case`."""
@@ -103,8 +100,8 @@ def test_nothing_happens_while_control_says_stop(stop):
     before = state_of(case)
     STEP["primal_step"](*case.primal_arguments(), 0, KEEP_FIRST | KEEP_LAST)
     STEP["dual_step"](*case.dual_arguments(), 0, KEEP_FIRST | KEEP_LAST)
-    for kernel, family in STAYING.items():
-        family[kernel](*case.staying_arguments(family.kernels[kernel], 3))
+    for kernel in STAYING.kernels:
+        STAYING[kernel](*case.staying_arguments(STAYING.kernels[kernel], 3))
     assert_same(state_of(case), before)
 
 
@@ -119,14 +116,13 @@ def test_steps_fast_equals_single_steps(name, threads):
     assert_same(state_of(fast), state_of(single))
 
 
-@pytest.mark.parametrize("kernel", STAYING)
+@pytest.mark.parametrize("kernel", STAYING.kernels)
 @pytest.mark.parametrize("count", [1, 2, 5])
 @pytest.mark.parametrize("plan", ["cpu", "many units"])
 @pytest.mark.parametrize("name", ["square 1", "empty rows", "long row", "one column", "large"])
 def test_a_block_equals_single_steps(name, plan, count, kernel):
     whole, single = case_of(name, 6, plan=plan), case_of(name, 6, plan=plan)
-    family = STAYING[kernel]
-    family[kernel](*whole.staying_arguments(family.kernels[kernel], count))
+    STAYING[kernel](*whole.staying_arguments(STAYING.kernels[kernel], count))
     for offset in range(count):
         keep = KEEP_FIRST if offset == 0 else KEEP_NONE
         keep |= KEEP_LAST if offset == count - 1 else KEEP_NONE

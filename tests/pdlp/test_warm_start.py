@@ -10,7 +10,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.warm_start import filtered
+from solvers.pdlp.start import filtered
 from tests.pdlp.lps import random_lp
 
 OPTIONS = EngineOptions(device="cpu", tolerance=1e-6)

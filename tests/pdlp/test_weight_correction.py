@@ -15,10 +15,9 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.restarts import change_weight
+from solvers.pdlp.restarts import OneSidedMoves, ResidualBalance, change_weight
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.termination import Record
-from solvers.pdlp.weight_correction import OneSidedMoves, ResidualBalance
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 TOLERANCE = 1e-6

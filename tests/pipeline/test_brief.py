@@ -14,8 +14,8 @@ import gpu_bridge as gb
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import brief, dispatch, engines
 from gpu_bridge.pipeline.brief import is_worth_a_try
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.report.improvement import Improvement
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start, StopReason

@@ -174,7 +174,7 @@ def test_any_engine_may_be_the_only_sound_one(alone: str, monkeypatch: pytest.Mo
             for contender in contenders
         ]
 
-    monkeypatch.setattr("gpu_bridge.pipeline.routes.race.make_contenders", with_traps)
+    monkeypatch.setattr("gpu_bridge.pipeline.contenders.make_contenders", with_traps)
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
     assert outcome.basis is not None
@@ -457,7 +457,7 @@ def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -
             for contender in contenders
         ]
 
-    monkeypatch.setattr("gpu_bridge.pipeline.routes.race.make_contenders", with_traps)
+    monkeypatch.setattr("gpu_bridge.pipeline.contenders.make_contenders", with_traps)
     for _ in range(2):  # before and after CuPy is loaded
         outcome = gpu_bridge.solve(ADLITTLE)
         assert "race of pdlp on cuda, simplex and ipm" in outcome.log

@@ -16,9 +16,9 @@ from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import METHODS, Options, make_options
 from gpu_bridge.pipeline import brief
 from gpu_bridge.pipeline import choose as choosing
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.choose import choose
 from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline.routes import Choice
 from solvers import presolve
 from solvers.core.errors import DeviceError, FileFormatError, OptionError, ProblemError
 from solvers.core.outcome import SolutionStatus, Start, StopReason

@@ -14,8 +14,7 @@ from linopy.constants import SolverStatus, Status
 from linopy.constants import TerminationCondition as Condition
 
 from gpu_bridge.adapters.arrays import explanation, why_not_loaded
-from gpu_bridge.files.basis import read_basis, write_basis
-from gpu_bridge.files.solution import read_solution, write_solution
+from gpu_bridge.files.solution import read_basis, read_solution, write_basis, write_solution
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.outcome import Start

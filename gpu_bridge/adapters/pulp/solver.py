@@ -248,7 +248,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
                 model.problem = model.arrays.to_problem(lp.name, lp.sense == pulp.LpMaximize)
                 model.arrays = model.arrays.on(model.problem)
             except CrossedBoundsError as error:
-                from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+                from gpu_bridge.outcome import crossed_bounds_outcome
 
                 model.outcome = crossed_bounds_outcome(error)
 

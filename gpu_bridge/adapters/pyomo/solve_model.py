@@ -28,8 +28,7 @@ from gpu_bridge.adapters.pyomo.interface import (
 from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader, presenter
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
 from gpu_bridge.options import Options
-from gpu_bridge.outcome import Outcome, SolutionStatus
-from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+from gpu_bridge.outcome import Outcome, SolutionStatus, crossed_bounds_outcome
 from gpu_bridge.pipeline.dispatch import solve as dispatch
 from gpu_bridge.report.conversion import conversion_log
 from gpu_bridge.report.improvement import Watcher

@@ -159,7 +159,7 @@ def _solve_each(
     model: Any, rows: ParameterTable, streams: Sequence[TextIO], options: Options, began: float
 ) -> PyomoTableResults:
     """Convert the model for every row of the table that there is time for."""
-    from gpu_bridge.pipeline.crossed_bounds import crossed_bounds_outcome
+    from gpu_bridge.outcome import crossed_bounds_outcome
 
     limit = options.time_limit
     until = np.inf if limit is None else began + CONVERSION_SHARE * limit

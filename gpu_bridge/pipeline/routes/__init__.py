@@ -1,0 +1,41 @@
+"""One file for each engine: presolve, the engine, and the way back; and what a route is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RACE = "race"
+"""What ``method`` says where several engines run."""
+
+PDLP = "pdlp"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The engine that will answer, where it runs, and why it was chosen.
+
+    In a race ``method`` is :data:`RACE`, ``contenders`` names the engines, and ``device`` is the
+    fastest one that any of them uses. With ``then`` branch and bound goes on where the engine does
+    not end in its share of the time. ``on_cluster`` means members on a cluster's nodes, by what the
+    options name.
+    """
+
+    method: str
+    device: str
+    reason: str
+    contenders: tuple[str, ...] = ()
+    then: bool = False
+    on_cluster: bool = False
+
+    @property
+    def title(self) -> str:
+        """Which engines run, and where."""
+        if self.on_cluster:
+            return f"{self.method} on a cluster"
+        if not self.contenders:
+            return f"{self.method} on {self.device}"
+        places = [
+            name if name != PDLP or self.device == "cpu" else f"{name} on {self.device}"
+            for name in self.contenders
+        ]
+        return f"race of {', '.join(places[:-1])} and {places[-1]}"

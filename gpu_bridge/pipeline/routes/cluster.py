@@ -20,16 +20,15 @@ from gpu_bridge.cluster.calls import Calls
 from gpu_bridge.cluster.connection import join
 from gpu_bridge.cluster.wire import pack, pack_start
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.portfolio.branching import Bounds, part
 from gpu_bridge.pipeline.portfolio.member import solve_member
 from gpu_bridge.pipeline.portfolio.members import Member, depth_of, line_up, seats
+from gpu_bridge.pipeline.routes import Choice
 from solvers.core.concurrency import LOOK_AGAIN, start_thread
-from solvers.core.detachable_progress import DetachableProgress
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 from solvers.mip.answer import Knowledge, answer, infeasible
 from solvers.mip.solutions.incumbents import IncumbentStore
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
+from gpu_bridge.pipeline.routes import Choice
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress

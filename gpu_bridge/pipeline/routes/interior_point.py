@@ -8,10 +8,10 @@ from __future__ import annotations
 import dataclasses
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.race import better
-from gpu_bridge.pipeline.routes.crossed import crossed
+from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes.pdlp import crossed
 from gpu_bridge.verify.verify import verify
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, Start

@@ -7,10 +7,9 @@ import dataclasses
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.deadline import within_limit
-from gpu_bridge.pipeline.routes.knapsack_kinds import solve_exactly
-from gpu_bridge.pipeline.routes.mip import go_on
+from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes.mip import go_on, solve_exactly
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem

@@ -1,4 +1,7 @@
-"""The route of a mixed-integer program: presolve beside branch and bound, then the heuristics."""
+"""The route of a mixed-integer program: presolve beside branch and bound, then the heuristics.
+
+What presolve turns into a knapsack problem goes to the exact engine of its kind.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,10 @@ import numpy as np
 
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
-from gpu_bridge.pipeline.routes.knapsack_kinds import solve_exactly
-from solvers.core.detachable_progress import DetachableProgress
+from gpu_bridge.pipeline.routes import Choice
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 
 KNAPSACK_SHARE = 0.3
 """Part of the time left for solving exactly what presolve turned into a knapsack problem, beside
@@ -102,3 +103,35 @@ def go_on(problem: Problem, answer: Outcome, options: Options, progress: Progres
     status = SolutionStatus.OPTIMAL if proven else found.solution_status
     reason = StopReason.CONVERGED if proven else found.stop_reason
     return replace(found, bound=bound, solution_status=status, stop_reason=reason)
+
+
+def solve_exactly(
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    *,
+    kind: ProblemKind | None = None,
+) -> Outcome:
+    """Solve a knapsack problem of any kind exactly; the outcome is not yet verified.
+
+    Parameters
+    ----------
+    kind : ProblemKind, optional
+        What :func:`~gpu_bridge.classify.classify` says, if that is known.
+    """
+    kind = classify(problem).kind if kind is None else kind
+    if kind is ProblemKind.KNAPSACK_MULTIPLE_CHOICE:
+        from solvers.knapsack.multiple_choice.engine import solve as solve_multiple_choice
+
+        return solve_multiple_choice(problem, options, progress)
+    if kind is ProblemKind.KNAPSACK_MULTIPLE:
+        from solvers.knapsack.multiple.engine import solve as solve_multiple
+
+        return solve_multiple(problem, options, progress)
+    if kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL:
+        from solvers.knapsack.multidimensional.engine import solve as solve_multidimensional
+
+        return solve_multidimensional(problem, options, progress)
+    from solvers import knapsack
+
+    return knapsack.solve(problem, options, progress)

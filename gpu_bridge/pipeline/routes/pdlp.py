@@ -11,14 +11,14 @@ import dataclasses
 import queue
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.choice import Choice
 from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
-from gpu_bridge.pipeline.routes.crossed import crossed
+from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import ALL_GPUS
@@ -27,6 +27,9 @@ from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.presolve import Reduction
 
 PRESOLVE = "light"
 """Which presolve goes before PDLP: HiGHS's takes out little more of the models here, costs more
@@ -202,8 +205,7 @@ def _hedged(
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Go on from a postsolved first-order point that misses the tolerance on the original."""
     from solvers import pdlp
-    from solvers.pdlp.feasibility_polishing import polish
-    from solvers.pdlp.repair import repaired
+    from solvers.pdlp.repair import polish, repaired
 
     if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
         return answer
@@ -247,3 +249,23 @@ def fitting_device(problem: Problem, options: Options, progress: Progress) -> st
         f"{f'{together.name} together' if fits else 'the CPU'}."
     )
     return ALL_GPUS if fits else "cpu"
+
+
+HELD_FROM_SECONDS = 1.0
+"""Seconds of a solve from which the point is held meanwhile: what ends sooner needs none."""
+
+
+def crossed(reduction: Reduction, answer: Outcome, options: Options, progress: Progress) -> Outcome:
+    """Move a point to a vertex of the original; it is held in case that takes too long."""
+    from solvers.highs import crossover
+
+    held: Outcome | None = None
+    if progress.seconds >= HELD_FROM_SECONDS:
+        held = reduction.undo(answer)
+        progress.hold(held)
+    found = crossover.to_vertex(reduction.problem, answer, options, progress)
+    if progress.abandoned:
+        return found
+    if held is not None and found.x is answer.x and found.candidate is answer.candidate:
+        return dataclasses.replace(held, message=found.message)
+    return reduction.undo(found)

@@ -10,9 +10,8 @@ from fractions import Fraction
 import numpy as np
 
 from solvers.core.outcome import BasisStatus
-from solvers.highs.channel import Channel, Quiet
 from solvers.highs.model import Prepared
-from solvers.highs.task import ByteArray, Finding, FloatArray, Model
+from solvers.highs.task import ByteArray, Channel, Finding, FloatArray, Model, Quiet
 from solvers.highs.warm_lp import WarmLp
 
 Limit = Fraction | None

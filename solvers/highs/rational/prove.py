@@ -19,10 +19,10 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.highs.channel import Channel
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, prepare
 from solvers.highs.rational.model import Guess, Limit, Limits, RationalModel, Relaxation
+from solvers.highs.task import Channel
 
 PATIENCE = 0.2
 """Seconds to wait for a linear program after the time is up."""

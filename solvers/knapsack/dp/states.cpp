@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "knapsack/efficiency.h"
-#include "knapsack/wide.h"
 
 namespace knapsack {
 namespace {

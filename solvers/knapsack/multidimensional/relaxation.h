@@ -13,7 +13,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "basis.h"
 #include "native/interrupt.h"
 #include "native/numbers.h"
 #include "node.h"

@@ -9,7 +9,6 @@
 
 #include "narrow.h"
 #include "native/bindings.h"
-#include "node.h"
 #include "subset_sum.h"
 
 namespace knapsack::multiple {

@@ -1,4 +1,4 @@
-// Depth-first search item by item: the loop of pattern_search.py.
+// Depth-first search item by item: the loop of engine.py.
 #include "native/bindings.h"
 #include "subset_sum.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "knapsack/dp/states.h"
-#include "knapsack/wide.h"
+#include "knapsack/efficiency.h"
 
 namespace knapsack::choice {
 

@@ -5,7 +5,7 @@
 // The order in which classes enter the core.
 //
 // Pruning a list that waited, and pairing it with what the classes to come can do.
-#include "knapsack/wide.h"
+#include "knapsack/efficiency.h"
 #include "lists.h"
 #include "native/bindings.h"
 

@@ -25,10 +25,9 @@ from solvers.pdlp.execution.on_cpu import (
     settle_arguments,
     staying_arguments,
 )
-from solvers.pdlp.kernels.barrier import BARRIER
 from solvers.pdlp.kernels.decide import DECISIONS
-from solvers.pdlp.kernels.flow import FLOW
 from solvers.pdlp.kernels.measure import MEASURE
+from solvers.pdlp.kernels.staying import STAYING
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import Coefficients, State
@@ -180,9 +179,9 @@ class BlocksOnGpu:
         flow = mode.kind is Synchronisation.FLOW
         arguments = staying_arguments(state, count, mode.thread_blocks, memory, reflected=not flow)
         if flow:
-            return [FLOW.bind("flow_steps", *arguments)]
+            return [STAYING.bind("flow_steps", *arguments)]
         clear = _SetToZero(self._cupy, memory[0], self._stream)
-        return [clear, BARRIER.bind("barrier_steps", *arguments)]
+        return [clear, STAYING.bind("barrier_steps", *arguments)]
 
     def _shared_memory(self, kind: Synchronisation) -> tuple[Any, ...]:
         """Return what blocks that stay tell each other through."""

@@ -23,7 +23,6 @@ from solvers.core.lp_answer import Answer
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.pdlp.answer import on_original
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.handover import (
     enter,
@@ -43,7 +42,7 @@ from solvers.pdlp.shrinking.idle import (
     wrongly_left_out,
 )
 from solvers.pdlp.state import State, overwrite
-from solvers.pdlp.termination import Record
+from solvers.pdlp.termination import Record, on_original
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,9 +4,99 @@
 // upper side is. Where these signs alone say that the reduced cost ``c - a'y`` of a column cannot
 // be negative, the column goes to its lower bound; where it is without that bound and costs
 // nothing, it recedes so far that all its rows hold, and they go with it.
-#include "singleton_columns.h"
+#include "workspace.h"
+
+// A column with one entry becomes slack of its row.
+//
+// With ``s = a x_j`` in ``[s_min, s_max]`` and the row ``L <= r + s <= U``:
+//
+// * an equation fixes ``s = L - r``. The cost ``c_j x_j`` moves on to the row's other columns and
+//   the offset, and ``L - s_max <= r <= L - s_min`` is left;
+// * without a cost, ``L - s_max <= r <= U - s_min`` is left;
+// * with a cost that wants s small, and no bound in its way before the row's lower side is
+//   reached, every optimum has ``r + s = L``: ``L - s_max <= r`` is left. Mirrored for the upper.
+//
+// The row's dual is the one of what is left plus ``c_j / a``. A column with a cost is taken only
+// where what is left is redundant, so that the row goes too: that is the substitution of an implied
+// free column. Where the row stays, moving the cost to its other columns cost more iterations than
+// it saved (10 times as many on grow15 and grow22, 8 % on the mean of 61 models).
 
 namespace presolve::light {
+
+/// Whether nothing keeps a row from its lower side but that side.
+template <class W> bool reaches_lower(const W &w, std::int64_t i, std::int64_t j, double least) {
+    if (w.row_lower[i] == -INF)
+        return false;
+    return least == -INF || w.row_lower[i] - activity_range(w, i, j).most >= least;
+}
+
+template <class W> bool reaches_upper(const W &w, std::int64_t i, std::int64_t j, double most) {
+    if (w.row_upper[i] == INF)
+        return false;
+    return most == INF || w.row_upper[i] - activity_range(w, i, j).least <= most;
+}
+
+/// Whether what is left of a row without a column is redundant.
+template <class W>
+bool holds_anyway(const W &w, std::int64_t i, std::int64_t j, double low, double high) {
+    const Range range = activity_range(w, i, j);
+    return range.least >= low && range.most <= high;
+}
+
+/// Charge the row at ``price`` to its columns, and the side it stands at to the offset.
+template <class W> void move_cost(const W &w, std::int64_t i, double price, double side) {
+    if (price == 0.0)
+        return mark_columns(w, i);
+    w.total[OFFSET] += price * side;
+    for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry) {
+        const std::int64_t k = w.by_row.indices[entry];
+        if (!w.has_column(k))
+            continue;
+        const double old = w.cost[k], change = price * w.by_row.data[entry];
+        const double left = old - change;
+        const bool is_noise = std::abs(left) <= ROUNDING * (std::abs(old) + std::abs(change));
+        w.cost[k] = is_noise ? 0.0 : left;
+        w.column_changed[k] = true;
+    }
+    w.count[WORK] += w.by_row.length(i);
+}
+
+/// Make a column with one living entry slack of its row, if that is exact.
+template <class W> void absorb(const W &w, std::int64_t j) {
+    const std::int64_t entry = living_entry(w.by_column.indptr[j], w.by_column.indices,
+                                            Span<const std::int64_t>(w.row_removed));
+    const double a = w.by_column.data[entry];
+    const std::int64_t i = w.by_column.indices[entry];
+    if (std::abs(a) < SMALL_PIVOT * w.row_size[i] || w.row_length[i] < 2)
+        return;
+    const double low = w.row_lower[i], high = w.row_upper[i];
+    const double least = std::min(a * w.lower[j], a * w.upper[j]);
+    const double most = std::max(a * w.lower[j], a * w.upper[j]);
+    const double price = w.cost[j] / a;
+    Kind kind = ABSORBED_AT_LOWER;
+    double new_low = shifted(low, most), new_high = INF;
+    if (low == high) {
+        new_high = shifted(low, least);
+    } else if (price == 0.0) {
+        kind = ABSORBED_BETWEEN;
+        new_high = shifted(high, least);
+    } else if (price > 0.0 && reaches_lower(w, i, j, least)) {
+        new_high = INF;
+    } else if (price < 0.0 && reaches_upper(w, i, j, most)) {
+        kind = ABSORBED_AT_UPPER;
+        new_low = -INF;
+        new_high = shifted(high, least);
+    } else {
+        return;
+    }
+    if (price != 0.0 && !holds_anyway(w, i, j, new_low, new_high))
+        return;
+    remove_column(w, j, note(w, kind, i, j, low, high, a, price), 0.0);
+    w.row_lower[i] = new_low;
+    w.row_upper[i] = new_high;
+    move_cost(w, i, price, kind == ABSORBED_AT_UPPER ? high : low);
+}
+
 namespace {
 
 struct Pulls {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "native/bindings.h"
-#include "places.h"
 #include "status.h"
 
 using namespace native;
@@ -45,7 +44,7 @@ template <class Index> void check(const Model<Index> &model) {
     check_length("upper", model.upper.size(), model.lower.size());
 }
 
-/// Replaced columns, their equations and pivots, and the bounds afterwards (pairs.py).
+/// Replaced columns, their equations and pivots, and the bounds afterwards (substitution.py).
 struct Pairs {
     Span<std::int64_t> row, column;
     Span<double> pivot;

@@ -1,10 +1,10 @@
-// The way back, step by step from the last: the point and the duals, each on its own.
+// The way back, step by step from the last, and the way forward: the point and the duals, each on
+// its own.
 //
-// ``x`` and ``y`` hold the reduced problem's values at what is alive. At each step the activities
-// of the living rows and the reduced costs of the living columns are kept up to date, so that the
-// whole way back costs a few looks at each entry of the matrix. With ``scale`` 0 instead of 1 a
-// *ray* is brought back: of sides, bounds and costs only their being infinite counts then.
-#include "places.h"
+// Back,// ``x`` and ``y`` hold the reduced problem's values at what is alive. At each step the
+// activities of the living rows and the reduced costs of the living columns are kept up to date, so
+// that the whole way back costs a few looks at each entry of the matrix. With ``scale`` 0 instead
+// of 1 a *ray* is brought back: of sides, bounds and costs only their being infinite counts then.
 #include "status.h"
 #include "workspace.h"
 
@@ -98,7 +98,7 @@ template <class W> Place split(const W &w, Span<double> x, std::int64_t step, do
 /// Complete ``x`` (n,), which holds a point of the reduced problem or, with scale 0, a ray.
 ///
 /// ``activity`` (m,) is scratch; ``place`` (steps,) says what holds each value that was chosen: for
-/// the basis, as places.h has it, or the row that holds a receding column.
+/// the basis, as status.h has it, or the row that holds a receding column.
 template <class Index>
 void undo_point(const Workspace<Index> &w, Span<double> x, Span<double> activity,
                 Span<std::int64_t> place, double scale) {
@@ -241,7 +241,37 @@ void undo_duals(const Workspace<Index> &w, Span<double> y, Span<double> z,
     }
 }
 
+/// Change ``x`` (n,) so that its living entries are the same point of the reduced problem.
+///
+/// What is fixed or slack needs no change; a merged column stands for the sum of two. NaN, the
+/// unknown, stays NaN.
+template <class Index> void forward_point(const Workspace<Index> &w, Span<double> x) {
+    check(w);
+    check_length("x", x.size(), w.columns());
+    for (std::int64_t step = 0; step < w.count[STEPS]; ++step)
+        if (w.kind[step] == PARALLEL_COLUMN)
+            x[static_cast<std::int64_t>(w.payload(step, 0))] +=
+                w.payload(step, 1) * x[w.column[step]];
+}
+
+/// Change ``y`` (m,) so that its living entries are duals of the reduced problem.
+///
+/// The multiplier of a row that became a bound is in the reduced cost of its column.
+template <class Index> void forward_duals(const Workspace<Index> &w, Span<double> y) {
+    check(w);
+    check_length("y", y.size(), w.rows());
+    for (std::int64_t step = 0; step < w.count[STEPS]; ++step) {
+        const std::int64_t i = w.row[step];
+        if (is_absorbed(w.kind[step]))
+            y[i] -= w.payload(step, 3);
+        else if (w.kind[step] == PARALLEL_ROW)
+            y[static_cast<std::int64_t>(w.payload(step, 0))] += w.payload(step, 1) * y[i];
+    }
+}
+
 template <class Index> void declare(nanobind::module_ &module) {
+    native::expose(module, "forward_point", &forward_point<Index>, "workspace", "x");
+    native::expose(module, "forward_duals", &forward_duals<Index>, "workspace", "y");
     native::expose(module, "undo_point", &undo_point<Index>, "workspace", "x", "activity", "place",
                    "scale");
     native::expose(module, "undo_duals", &undo_duals<Index>, "workspace", "y", "z", "leaning",

@@ -22,8 +22,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_basis import undo_basis
 from solvers.native.presolve_light_compress import gather
-from solvers.native.presolve_light_forward import forward_duals, forward_point
-from solvers.native.presolve_light_undo import undo_duals, undo_point
+from solvers.native.presolve_light_undo import forward_duals, forward_point, undo_duals, undo_point
 
 ALIVE = 2**62
 """The step at which a row or column that is still alive is removed."""

@@ -2,22 +2,29 @@
 
 The whole batch is one launch (or a few, where there is a clock to watch or data to bring in); see
 ``kernels/simplex.py`` for what the kernel does. ``data`` is what goes in and what comes out,
-``prepare`` scales the matrix and finds the dictionary of a basis that all share, ``layout`` decides
-where on the GPU an LP is kept, and ``run`` launches slices: ``transfer`` brings their data to the
-device and their answers home, ``slices`` is the loop, and ``check`` looks at answers where they
-are. Without a GPU the kernel's twin does the same on all cores, and so it does where a GPU's memory
-does not suffice. Several GPUs (``several``) get a range of the LPs each.
+``prepare`` scales the matrix and finds the dictionary of a basis that all share, ``run`` decides
+where on the GPU an LP is kept and launches slices, ``transfer`` brings their data to the device and
+their answers home, and ``kernels/check.py`` looks at answers where they are. Without a GPU the
+kernel's twin does the same on all cores, and so it does where a GPU's memory does not suffice.
+Several GPUs get a range of the LPs each.
 """
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any
+
+import numpy as np
+
 from solvers.core.device import Device, find_devices
 from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.simplex.batch.data import DEFAULT, BatchAnswer, BatchData, Ending, Parameters, Settings
 from solvers.simplex.batch.prepare import prepare
 from solvers.simplex.batch.run import run, solve_where_it_fits
-from solvers.simplex.batch.several import solve_on_each
 from solvers.simplex.batch.transfer import kept_stream
 
 __all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
@@ -71,3 +78,66 @@ def solve(
     if len(devices) == 1 or data.count < len(devices):
         return solve_range(data, options.device)
     return solve_on_each(data, devices, solve_range)
+
+
+LOOK_AGAIN = 0.1
+"""Seconds of sleep at a time: a main thread that sleeps for longer may miss an interruption."""
+
+
+def solve_on_each(
+    data: BatchData, devices: Sequence[Device], solve: Callable[[BatchData, str], BatchAnswer]
+) -> BatchAnswer:
+    """Return the answer to a batch of which each device solves as many LPs as the others.
+
+    Parameters
+    ----------
+    data : BatchData
+    devices : sequence of Device
+    solve : callable
+        Solves a batch on the device of a name.
+    """
+    ends = np.linspace(0, data.count, len(devices) + 1).astype(int)
+    shares = [
+        (between(data, int(first), int(last)), device)
+        for first, last, device in zip(ends[:-1], ends[1:], devices, strict=True)
+        if last > first
+    ]
+    with ThreadPoolExecutor(len(devices), "batch") as pool:
+        running = [
+            pool.submit(solve, share, "cpu" if device.kind == "cpu" else f"cuda:{device.index}")
+            for share, device in shares
+        ]
+        while wait(running, LOOK_AGAIN).not_done:
+            pass
+    return joined([future.result() for future in running])
+
+
+def between(data: BatchData, first: int, last: int) -> BatchData:
+    """Return the LPs of a batch from ``first`` to ``last``, on the same arrays."""
+    names = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "basis", "offset")
+    own: dict[str, Any] = {
+        name: values[first:last]
+        for name in names
+        if (values := getattr(data, name)) is not None and len(values) > 1
+    }
+    return dataclasses.replace(data, count=last - first, **own)
+
+
+def joined(answers: Sequence[BatchAnswer]) -> BatchAnswer:
+    """Return the answers to successive ranges of a batch as one."""
+    found = {
+        name: np.concatenate([getattr(answer, name) for answer in answers])
+        for name in ("x", "row_dual", "ending", "iterations", "basis")
+    }
+    figures = [answer.figures for answer in answers if answer.figures is not None]
+    rays: dict[int, FloatArray] = {}
+    first = 0
+    for answer in answers:
+        rays |= {first + number: ray for number, ray in answer.rays.items()}
+        first += len(answer.ending)
+    return BatchAnswer(
+        **found,
+        device=answers[0].device,
+        figures=np.concatenate(figures) if len(figures) == len(answers) else None,
+        rays=rays,
+    )

@@ -22,7 +22,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.control import Control
 from solvers.pdlp.distributed import group as group_module
 from solvers.pdlp.distributed.group import DeviceGroup
-from solvers.pdlp.execution.iteration_blocks import iteration_blocks
+from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT, Settings

@@ -9,8 +9,7 @@ from solvers.core.device import cpu, list_devices
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
-from solvers.simplex.batch import BatchAnswer, BatchData, Ending
-from solvers.simplex.batch.several import between, joined
+from solvers.simplex.batch import BatchAnswer, BatchData, Ending, between, joined
 from tests.simplex.batch.cases import member, mixed_batch
 from tests.simplex.batch.checks import assert_right
 

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
-from solvers.native.knapsack_dp_tables_reduce import count_changes
+from solvers.native.knapsack_dp_tables_dense import count_changes
 
 # What may still change in the break solution: how many copies of each item go out or come in.
 #

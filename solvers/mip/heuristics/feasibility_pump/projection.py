@@ -38,8 +38,8 @@ from solvers.mip.inference.relaxation import (
 )
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget, BudgetProgress
-from solvers.pdlp.repeated import Point
 from solvers.pdlp.shared_matrix import SharedMatrix
+from solvers.pdlp.warm_started import Point
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "pivots.cuh"
+#include "dictionary.cuh"
 
 // By one warp: the row of the largest merit, or NOBODY.
 template <bool NEAR>

@@ -1,7 +1,7 @@
 // The dual simplex method on a dictionary, on the CPU.
 #pragma once
 
-#include "pivots.h"
+#include "dictionary.h"
 
 namespace {
 

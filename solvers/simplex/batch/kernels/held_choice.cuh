@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "pivots.cuh"
+#include "dictionary.cuh"
 
 #define MOST_WARPS 16
 #define OFFERS_AT_ONCE 4

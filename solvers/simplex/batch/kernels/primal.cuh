@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "pivots.cuh"
+#include "dictionary.cuh"
 
 // By one warp: the column of the largest weighted dual infeasibility, or NOBODY.
 template <bool NEAR>

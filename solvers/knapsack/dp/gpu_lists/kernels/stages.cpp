@@ -1,5 +1,5 @@
 // Twins of stages.cu: the same stages by one core, a state at a time.
-#include "knapsack/wide.h"
+#include "knapsack/efficiency.h"
 #include "native/bindings.h"
 
 namespace knapsack::lists {

@@ -1,10 +1,24 @@
-"""All iterations of a block in one launch: threads that stay and meet at barriers.
+"""All iterations of a block in one launch: threads that stay, and meet or wait for what they read.
 
-``barrier_steps`` does what ``count`` pairs of ``primal_step`` and ``dual_step`` do, with
-KEEP_FIRST in the first and KEEP_LAST in the last. Its thread blocks run all at once, one on each
-multiprocessor, and meet at a barrier after each half of an iteration, which costs less than the
-end of one launch and the beginning of the next. ``arrivals`` (1,) counts who came to the barrier;
-it must be zero before the launch and is not after.
+Both kernels do what ``count`` pairs of ``primal_step`` and ``dual_step`` do, with KEEP_FIRST in the
+first and KEEP_LAST in the last. All their thread blocks run at once.
+
+``barrier_steps``
+    One thread block stays on each multiprocessor, and all meet at a barrier after each half of an
+    iteration, which costs less than the end of one launch and the beginning of the next.
+    ``arrivals`` (1,) counts who came to the barrier; it must be zero before the launch and is not
+    after.
+``flow_steps``
+    For models so small that waiting for all blocks would cost more than the work there is no
+    barrier: rows wait for what they read. An element of the reflected primal point or of y travels
+    with the number of its iteration beside it, and who reads it looks again until that number is
+    there. No element is overwritten too early, because A and A' have the same pattern: x_j of the
+    next iteration needs y_i of every row i that reads x_j of this one, and y_i is written after
+    that has been read; likewise for y. Entries that are zero are never read, so padding waits for
+    nothing. Each half of an element stands beside its tag in a word of eight bytes, which the GPU
+    writes at once, so that no half can pass for a whole. ``tagged_reflected`` (n, 2) and
+    ``tagged_y`` (m, 2) belong to this kernel alone; they begin as zeros, and tags count iterations
+    from one on, through all blocks of iterations.
 
 Device and twin agree up to the order of summation within a row; a launch repeated gives the same
 bits.
@@ -69,10 +83,24 @@ BARRIER_STEPS = Kernel(
     bytes_moved=staying_bytes,
 )
 
-BARRIER = Family(
+FLOW_STEPS = Kernel(
+    name="flow_steps",
+    arguments=(
+        *(argument for argument in ARGUMENTS if argument.name not in ("arrivals", "reflected")),
+        Argument("tagged_reflected", "real[]", "inout"),
+        Argument("tagged_y", "real[]", "inout"),
+    ),
+    contract="x (n,) and y (m,) make 'count' iterations; the first leaves its step in the "
+    "first_difference arrays, the last its projection and step.",
+    launch=lambda values: Launch(int(values["blocks"]), BLOCK),
+    work=staying_work,
+    bytes_moved=staying_bytes,
+)
+
+STAYING = Family(
     "solvers.pdlp.kernels",
-    "barrier",
-    (BARRIER_STEPS,),
+    "staying",
+    (BARRIER_STEPS, FLOW_STEPS),
     cooperative=True,
     foreseen=stored_types("row_", "column_"),
 )

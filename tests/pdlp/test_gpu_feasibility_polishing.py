@@ -11,9 +11,16 @@ from solvers import pdlp
 from solvers.core.lp_answer import judge
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.progress import Progress
-from solvers.pdlp.polishing_schedule import PolishingSchedule
+from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from tests.pdlp.lps import random_lp
-from tests.pdlp.test_polishing_schedule import EAGER, OPTIONS, SETTINGS, TOLERANCE, Listener, solved
+from tests.pdlp.test_feasibility_polishing import (
+    EAGER,
+    OPTIONS,
+    SETTINGS,
+    TOLERANCE,
+    Listener,
+    solved,
+)
 
 pytestmark = pytest.mark.gpu
 
