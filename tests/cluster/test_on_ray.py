@@ -195,11 +195,12 @@ def test_parts_of_a_model_prove_it_together(cluster, monkeypatch):
 
 
 def test_a_limit_ends_all_members_with_what_they_have(cluster):
-    outcome = gb.solve(
-        covering(2, 400, 600), method="mip", rel_gap=0.0, cluster="auto", time_limit=4.0
-    )
+    problem = covering(2, 400, 600)
+    start = gb.Start(x=np.ones(600))
+    outcome = gb.solve(problem, start=start, rel_gap=0.0, cluster="auto", time_limit=4.0)
     assert outcome.solution_status.has_point
-    assert outcome.bound > -np.inf
+    assert outcome.objective <= problem.objective_at(np.ones(600))
+    assert "The start is feasible and was taken." in outcome.log
     assert outcome.stop_reason is StopReason.TIME_LIMIT or outcome.solution_status is OPTIMAL
 
 
