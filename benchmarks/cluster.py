@@ -5,8 +5,8 @@
 Every other model has integer columns. For each number of rows, with twice as many columns, a line
 tells the milliseconds of processor time for each model: in this process alone, with one thread; and
 on the workers, with Ray's own processes, and in this process beside them. What is not in the first
-is what the cluster costs, with one worker: several on cores that share caches take each other's time.
-Wall time, which depends on what else is at work, is beside it.
+is what the cluster costs, with one worker: several that share caches take each other's time. Wall
+time, which depends on what else is at work, is beside it.
 """
 
 from __future__ import annotations
