@@ -223,9 +223,11 @@ def test_pyomo_and_pulp_take_the_option(cluster):
     lp = pulp.LpProblem("plan")
     x = [lp.add_variable(f"x{j}", 0, 9, "Integer") for j in range(2)]
     lp += 2 * x[0] + 3 * x[1]
-    lp += x[0] + x[1] >= 3
+    lp += (x[0] + x[1] >= 3), "need"
     lp.solve(gb.GPUHEUR(msg=False, cluster="auto", method="mip"))
     assert pulp.value(lp.objective) == pytest.approx(6.0)
+    table = gb.solve_table(lp, {"need.rhs": [3.0, 5.0]}, cluster="auto")
+    np.testing.assert_allclose(table.objective, [6.0, 10.0])
 
 
 MPS = """NAME m{0}
