@@ -261,13 +261,17 @@ def suggested_weight(cost_norm: Any, side_norm: Any) -> Any:
     return (1.0 + cost_norm) / (1.0 + side_norm)
 
 
-def memory_needed(problem: Problem) -> int:
+def memory_needed(problem: Problem, *, packed: bool = False, settings: Settings = DEFAULT) -> int:
     """Return about how many bytes a solve takes on its device, at its height.
 
-    A and A' in slices, their meta data, and the vectors.
+    A and A' in slices, their meta data, and the vectors. With ``packed`` entries count as they are
+    going to be stored, which takes a look at each; else as plain ones.
     """
-    index = problem.matrix.indices.dtype.itemsize
-    entries = int(2 * PADDING * problem.num_nonzeros * (REAL_BYTES + index))
+    stored = Packed()
+    if packed and problem.num_nonzeros >= settings.execution.pack_from:
+        stored = pack(problem.entries.data, problem.num_rows, problem.num_columns)
+    entry = np.dtype(stored.kind).itemsize + np.dtype(stored.index_kind).itemsize
+    entries = int(2 * PADDING * problem.num_nonzeros * entry)
     vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
     starts = 16 * (problem.num_columns + problem.num_rows + 2)
     return int(entries + vectors + starts)

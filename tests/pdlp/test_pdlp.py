@@ -14,6 +14,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp.settings import DEFAULT
 from tests.locations import DATA
 from tests.pdlp.lps import random_lp, read_mps, solve_with_highs
 from tests.pdlp.solving import assert_kkt, solve
@@ -179,6 +180,18 @@ def test_degenerate_assignment_problem():
 def test_memory_needed_covers_the_matrix_and_its_transpose():
     problem = random_lp(17, 50, 70)
     assert pdlp.memory_needed(problem) > 2 * 12 * problem.num_nonzeros + 8 * 20 * 50
+
+
+def test_packed_entries_take_less_memory():
+    problem = random_lp(17, 50, 70)
+    signs = replace(problem, matrix=problem.matrix.sign())
+    always = DEFAULT.changed(execution={"pack_from": 1})
+    plain = pdlp.memory_needed(problem)
+    assert pdlp.memory_needed(problem, packed=True) == plain  # too small to be packed
+    two_bytes, one_byte = (
+        pdlp.memory_needed(one, packed=True, settings=always) for one in (problem, signs)
+    )
+    assert one_byte < two_bytes < plain
 
 
 def test_a_milestone_hands_out_a_point_once_and_the_solve_goes_on():

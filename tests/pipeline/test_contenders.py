@@ -21,6 +21,7 @@ from gpu_bridge.pipeline.routes import pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers import highs
+from solvers import pdlp as first_order
 from solvers.core.device import Device
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
@@ -397,6 +398,19 @@ def test_a_model_beyond_the_memory_of_one_gpu_goes_to_all_of_them(
     assert pdlp.fitting_device(LINEAR[0].problem, options, progress) == place
     where = "4 x Some GPU together" if place == "cuda:all" else "the CPU"
     assert f"Some GPU has 100 B free, so it runs on {where}." in progress.text
+
+
+def test_a_model_that_fits_the_gpu_once_packed_goes_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = LINEAR[0].problem
+    plain = first_order.memory_needed(problem)
+    monkeypatch.setattr(
+        first_order, "memory_needed", lambda _, packed=False: plain // 2 if packed else plain
+    )
+    monkeypatch.setattr(first_order, "find_place", lambda _: replace(GPU, memory_free=plain))
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    assert pdlp.fitting_device(problem, make_options(device="cuda"), progress) == "cuda"
+    assert not progress.text
 
 
 def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:

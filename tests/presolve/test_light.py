@@ -298,6 +298,18 @@ def test_any_number_of_threads_removes_the_same(monkeypatch: pytest.MonkeyPatch)
         assert getattr(shared, name).tolist() == getattr(alone, name).tolist()
 
 
+def test_a_large_model_stays_as_it_is_where_little_is_removed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem = random_lp(4, 60, 90)
+    removed = sum(shape(problem)) - sum(shape(light._remove(problem, Progress()).problem))
+    assert removed > 0
+    monkeypatch.setattr(light, "COPY_NONZEROS", problem.num_nonzeros)
+    for share, stays in ((0.9, False), (1.1, True)):
+        monkeypatch.setattr(light, "WORTH_A_COPY", share * removed / sum(shape(problem)))
+        assert (light._remove(problem, Progress()).problem is problem) == stays
+
+
 def test_only_substitution_changes_coefficients_and_it_adds_none():
     problem = random_lp(7, 40, 60, density=0.08)
     removed = light._remove(problem, Progress()).problem

@@ -80,12 +80,13 @@ class _Numbered:
 
     @classmethod
     def of(cls, rows: ModelRows, forced: dict[int, Any]) -> _Numbered:
-        keys = list(map(id, rows.variables))
-        known = dict(zip(keys, rows.variables, strict=True))
+        entries = rows.variables
+        known = dict(zip(map(id, entries), entries, strict=True))
         known |= forced
         number = dict(zip(known, range(len(known)), strict=True))
-        indices = np.fromiter(map(number.__getitem__, keys), np.int32, len(keys))
-        return cls(rows.variables, list(known.values()), indices)
+        # a list of the ids would take three times the memory of all that is made of them
+        indices = np.fromiter(map(number.__getitem__, map(id, entries)), np.int32, len(entries))
+        return cls(entries, list(known.values()), indices)
 
 
 class _Places:

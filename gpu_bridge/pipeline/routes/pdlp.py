@@ -226,7 +226,8 @@ def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progr
 def fitting_device(problem: Problem, options: Options, progress: Progress) -> str:
     """Return the device asked for, or where there is memory if the model is larger than its own.
 
-    That is all GPUs together if it fits there, else the CPU.
+    That is all GPUs together if it fits there, else the CPU. Before, entries are counted as they
+    are packed, which is known only after a look at each.
     """
     from solvers import pdlp
 
@@ -239,6 +240,7 @@ def fitting_device(problem: Problem, options: Options, progress: Progress) -> st
     if needed > MEMORY_SHARE * device.memory_free:
         device.release_memory()  # what an earlier solve left in CuPy's pool
         device = pdlp.find_place(options.device)
+        needed = pdlp.memory_needed(problem, packed=True)
     if needed <= MEMORY_SHARE * device.memory_free:
         return options.device
     together = pdlp.find_place(ALL_GPUS)
