@@ -47,7 +47,7 @@ def cluster() -> Iterator[Any]:
         patch.setenv("RAY_AUTH_MODE", "disabled")  # nothing is written at home
         made = Cluster(initialize_head=True, head_node_args=node | {"include_dashboard": False})
         made.add_node(**node)
-        made.wait_for_nodes()
+        made.wait_for_nodes(timeout=120)
         ray.init(address=made.address, log_to_driver=False)
         yield made
         ray.shutdown()
@@ -129,6 +129,8 @@ def test_another_version_is_refused_with_both(cluster, monkeypatch):
     monkeypatch.setattr(gb, "__version__", "9.9.9")
     with pytest.raises(gb.ClusterError, match=r"has gpu-bridge \d.*this process has 9\.9\.9"):
         gb.solve_many([model(1)], cluster="auto")
+    with pytest.raises(gb.ClusterError, match=r"this process has 9\.9\.9"):
+        gb.solve(covering(), method="mip", cluster="auto")
 
 
 def test_a_model_that_cannot_be_sent_is_named(cluster):

@@ -66,6 +66,7 @@ class _Solve:
         self._incumbents = IncumbentStore(problem, progress, options.tolerance, options.pool_size)
         self._pending: dict[Any, Member] = {}
         self._proof: Outcome | None = None
+        self._failures: list[EngineError] = []
         self._waiting: list[Member] = []
         self._parts: queue.SimpleQueue[list[list[Bounds]]] = queue.SimpleQueue()
         self._parting = DetachableProgress(progress)
@@ -111,7 +112,15 @@ class _Solve:
         self._incumbents.close()
 
     def answer(self) -> Outcome:
-        """Return the best point with the bound, or the proof that there is none."""
+        """Return the best point with the bound, or the proof that there is none.
+
+        Raises
+        ------
+        EngineError
+            All members have failed.
+        """
+        if len(self._failures) == len(self._members):
+            raise self._failures[-1]
         settled = infeasible() if self._has_no_point and self._proof is None else None
         known = Knowledge(self._incumbents, None, self._proof, settled, "cpu")
         return answer(known, self._options, self._progress)
@@ -170,6 +179,7 @@ class _Solve:
             found: Outcome = self._calls.answer(call)
         except EngineError as failure:
             self._progress.log(f"The member '{member.name}' has ended without an answer: {failure}")
+            self._failures.append(failure)
             return
         for entry in reversed(found.pool):
             self._incumbents.record(entry.x, entry.source)
