@@ -88,7 +88,7 @@ def solve(
     from gpu_bridge.outcome import crossed_bounds_outcome
     from gpu_bridge.pipeline.dispatch import solve as dispatch
     from gpu_bridge.report.improvement import Watcher
-    from gpu_bridge.report.log_streams import check_log_file, checked_streams
+    from gpu_bridge.report.log_output import check_log_file, checked_streams
 
     checked = make_options(options)
     streams = checked_streams(streams)
@@ -159,7 +159,7 @@ def solve_many(
     Exception
         What ``on_outcome`` raised, which ends the call.
     """
-    from gpu_bridge.report.log_streams import checked_streams
+    from gpu_bridge.report.log_output import checked_streams
 
     checked, streams = make_options(options), checked_streams(streams)
     if on_outcome is not None and not callable(on_outcome):

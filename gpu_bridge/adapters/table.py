@@ -17,7 +17,7 @@ from gpu_bridge.batch.batch import Batch
 from gpu_bridge.batch.outcomes import Outcomes
 from gpu_bridge.batch.solve_many import solve_many
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.report.log_streams import checked_streams
+from gpu_bridge.report.log_output import checked_streams
 from solvers.core.errors import ProblemError
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray, Problem

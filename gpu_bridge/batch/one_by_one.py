@@ -13,7 +13,7 @@ import numpy as np
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.pipeline.contender_progress import ContenderProgress
+from gpu_bridge.pipeline.deadline import ContenderProgress
 from gpu_bridge.pipeline.race import LOOK_AGAIN
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify

@@ -17,7 +17,7 @@ from gpu_bridge.batch.outcomes import Outcomes, Part, Singles
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.dispatch import checked_kind, checked_start
-from gpu_bridge.report.log_streams import asked_streams, check_log_file
+from gpu_bridge.report.log_output import asked_streams, check_log_file
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.errors import CrossedBoundsError, ProblemError
 from solvers.core.outcome import Start

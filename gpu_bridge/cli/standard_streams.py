@@ -8,7 +8,7 @@ import sys
 from typing import TextIO, cast
 
 from gpu_bridge.cli.exit_codes import ExitCode
-from gpu_bridge.report.log_streams import SafeStream, safe
+from gpu_bridge.report.log_output import SafeStream, safe
 
 STANDARD_OUTPUT = "standard output"
 

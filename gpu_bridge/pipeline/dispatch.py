@@ -21,7 +21,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pipeline.brief import DECISION, is_settled, is_worth_a_try, try_at_once
 from gpu_bridge.pipeline.memory_limit import check_memory_limits
-from gpu_bridge.report.log_streams import asked_streams
+from gpu_bridge.report.log_output import asked_streams
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.solution_pool import pool_solutions
 from solvers.core.errors import OptionError

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpu_bridge.pipeline.contender_progress import ContenderProgress
+from gpu_bridge.pipeline.deadline import ContenderProgress
 from gpu_bridge.report.log_text import clock, labelled
 from gpu_bridge.verify.verify import verify
 from solvers.core.concurrency import leave

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, TextIO
 
 from gpu_bridge.options import Options
-from gpu_bridge.report.log_streams import safe
+from gpu_bridge.report.log_output import safe
 from gpu_bridge.report.log_text import labelled
 
 EVERY = 1.0

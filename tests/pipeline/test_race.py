@@ -15,7 +15,7 @@ import pytest
 
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import race as module
-from gpu_bridge.pipeline.contender_progress import ContenderProgress
+from gpu_bridge.pipeline.deadline import ContenderProgress
 from gpu_bridge.pipeline.race import Contender, better, race
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify

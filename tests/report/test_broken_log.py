@@ -17,8 +17,7 @@ import pytest
 from pyomo.contrib.solver.common.factory import SolverFactory
 
 import gpu_bridge as gb
-from gpu_bridge.report.log_output import dropped_streams
-from gpu_bridge.report.log_streams import SafeStream, safe
+from gpu_bridge.report.log_output import SafeStream, dropped_streams, safe
 from gpu_bridge.report.progress import BridgeProgress
 from tests.adapters.pulp.models import small
 from tests.adapters.pyomo.models import production

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 from gpu_bridge.options import make_options
-from gpu_bridge.report.log_streams import SafeStream
+from gpu_bridge.report.log_output import SafeStream
 from gpu_bridge.report.progress import BridgeProgress
 from tests.report.log_models import BrokenStream, small_mip
 

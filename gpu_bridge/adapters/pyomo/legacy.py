@@ -24,7 +24,7 @@ from gpu_bridge.adapters.pyomo.interface import LegacySolverWrapper
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import make_options
-from gpu_bridge.report.log_streams import safe
+from gpu_bridge.report.log_output import safe
 from solvers.core.errors import OptionError
 
 if TYPE_CHECKING:
