@@ -154,8 +154,8 @@ def test_a_postsolved_point_that_misses_is_polished(monkeypatch: pytest.MonkeyPa
     # Presolve's way back is made to lose digits, as it does on some models.
     real = presolve.apply
 
-    def sloppy(problem: Problem, progress: Progress, kind: str) -> presolve.Reduction:
-        reduction = real(problem, progress, kind)
+    def sloppy(problem: Problem, progress: Progress, kind: str, threads: int) -> presolve.Reduction:
+        reduction = real(problem, progress, kind, threads)
 
         def undo(outcome: solvers.core.outcome.Outcome) -> solvers.core.outcome.Outcome:
             back = reduction.undo(outcome)

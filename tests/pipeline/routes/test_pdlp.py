@@ -31,7 +31,7 @@ def test_large_models_go_to_a_vertex_if_asked_for_only(least, crossover, is_vert
 def test_presolve_has_a_part_of_the_time_only(monkeypatch):
     allowed = []
 
-    def noting(problem, progress, kind):
+    def noting(problem, progress, kind, threads):
         allowed.append(progress.time_left)
         return presolve.unchanged(problem)
 
