@@ -139,8 +139,10 @@ class RowReader:
         last = self._last
         plain = len(self._added.variables) + len(self._subtracted.variables)
         if last is None or (compiled is not None and not compiled.are_entries(last, plain)):
-            variables = self._added.variables + self._subtracted.variables
-            row_of = np.concatenate((self._added.rows, self._subtracted.rows))
+            variables, row_of = self._added.variables, self._added.rows
+            if self._subtracted.variables:
+                variables = variables + self._subtracted.variables
+                row_of = np.concatenate((row_of, self._subtracted.rows))
             if compiled is not None:
                 variables = variables + compiled.variables
                 row_of = np.concatenate((row_of, compiled.row_of))

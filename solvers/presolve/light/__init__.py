@@ -76,13 +76,14 @@ SOME = 0.01
 """So is one of the others."""
 
 
-WORTH_A_COPY = 0.01
+WORTH_A_COPY = 0.05
 """Where less than this part of the rows and columns of a model of so many nonzeros is removed, it
 stays as it is:"""
 
 COPY_NONZEROS = 1_000_000
-"""what is left of one with four million takes as long to copy as thousands of iterations on a GPU.
-Of the families of ``benchmarks`` 0.9 % of a web graph's rows say nothing."""
+"""what is left of one with four million takes as long to copy as thousands of iterations on a GPU,
+and twice its memory. Of the families of ``benchmarks`` an energy system loses 4.5 % of its rows and
+columns, and at 100,000 nonzeros takes 7000 iterations to 1e-4 with presolve and 6400 without."""
 
 
 def apply(problem: Problem, progress: Progress, threads: int = 0) -> Reduction:
