@@ -130,7 +130,7 @@ def _microseconds(seconds: float) -> str:
     return f"{1e6 * seconds:.4g} us"
 
 
-# The picture of a roofline report in letters, for a terminal: what ``roofline_plot`` draws.
+# The picture of a roofline report in letters, for a terminal: what ``plot_roofline`` draws.
 
 
 COLUMNS, LINES = 60, 16

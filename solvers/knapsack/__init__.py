@@ -1,10 +1,10 @@
 """Exact solution of knapsack problems, in whole numbers.
 
 ``engine`` is the entry point. ``recognise`` finds these problems among models, and ``items`` has
-the problem and its answer. ``exact_search`` goes from cheap to dear, by the ``rounds`` of one
-search: ``normal_form`` makes a problem smaller without changing it, ``heuristics`` find packings,
-``intercepts``, ``counts`` and ``relaxations`` bound them, and ``dp`` has the dynamic programmes,
-which end every search.
+the problem, its answer, and the normal form that makes it smaller without changing it.
+``efficiency`` orders items. ``exact_search`` goes from cheap to dear, by the ``rounds`` of one
+search: ``heuristics`` find packings, ``relaxations`` bound them, and ``dp`` has the dynamic
+programmes, which end every search.
 
 ``multiple_choice``, ``multiple`` and ``multidimensional`` are engines for the other kinds of
 knapsack problem, and ``batch`` solves thousands of small ones together.

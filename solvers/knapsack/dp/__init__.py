@@ -1,7 +1,7 @@
 """Dynamic programmes over lists of undominated packings.
 
 ``states`` has the lists, what their packings are read back from, and the parts of lists that wait
-for their turn; all programmes share these, those of ``multiple_choice`` too.
+for their turn; all programmes share these, that of multiple-choice problems too.
 
     core.py             from the break item outwards (Pisinger's core)
     gpu_lists/          the same on a GPU, for lists that grow long

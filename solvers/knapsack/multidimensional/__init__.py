@@ -1,13 +1,13 @@
 """Exact solution of knapsack problems with several capacities.
 
 ``engine`` is the entry point, and ``recognise`` finds these problems among models. ``items`` has
-the problem, what can be left out of it, and its answer. ``tree_search`` is the solver: ``node`` and
-``relaxation.h`` are linear programs with few rows, ``tree.cpp`` the search below one node, ``tree``
-the cases by number of items, and ``worker_pool`` many trees side by side.
+the problem, what can be left out of it, and its answer. ``node.h`` and ``relaxation.h`` are linear
+programs with few rows, ``tree.cpp`` the search below one node, ``tree`` the cases by number of
+items, and ``worker_pool`` many trees side by side.
 
-``primal_heuristics`` are searches for packings beside the trees: tabu search (``tabu_search``),
+``primal_heuristics`` are searches for packings beside the trees: tabu search (``tabu.cpp``),
 parallel tempering on a GPU or the CPU (``parallel_tempering``), and a memetic search (``memetic``),
-which combines good packings by exact searches in each ``neighbourhood``.
+which combines good packings by exact searches in neighbourhoods of them.
 """
 
 from __future__ import annotations

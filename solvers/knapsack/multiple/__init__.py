@@ -1,10 +1,10 @@
 """Exact solution of multiple knapsack problems: items that each go into one of several knapsacks.
 
-``recognise`` finds them among models, ``items`` has the problem and its answer, ``reduce`` makes it
-smaller. ``pattern_search`` goes from cheap to dear: ``split.cpp`` and ``subset_sum.h`` divide a
-choice of items among the knapsacks, ``prices`` bounds the profit; ``patterns.cpp``, ``listed``,
-``cover.cpp`` and ``narrow.h`` search among fillings of single knapsacks, ``tree.cpp`` item by item.
-``engine`` is the entry point.
+``recognise`` finds them among models, ``items`` has the problem and its answer, and makes it
+smaller. ``engine`` is the entry point and goes from cheap to dear: ``split.cpp`` and
+``subset_sum.h`` divide a choice of items among the knapsacks, ``prices`` bounds the profit;
+``patterns.cpp``, ``listed``, ``cover.cpp`` and ``narrow.h`` search among fillings of single
+knapsacks, ``completion`` fills one after the other, ``tree.cpp`` goes item by item.
 """
 
 from __future__ import annotations

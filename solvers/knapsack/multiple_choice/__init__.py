@@ -1,10 +1,10 @@
 """Exact solution of multiple-choice knapsack problems: one item of each class, one capacity.
 
-``recognise`` finds them among models, and ``items`` has the problem and its answer. ``normal_form``
-drops what is dominated, ``relaxation`` bounds by the hulls of the classes and by what profits are
-possible at all, and chooses a first selection. ``core_order`` says in what order classes are
-decided, ``core_search`` is dynamic programming over undominated states, class by class, and
-``engine`` all of it.
+``recognise`` finds them among models, and ``items`` has the problem and its answer. ``relaxation``
+drops what is dominated, bounds by the hulls of the classes and by what profits are possible at all,
+and chooses a first selection. ``stages`` says in what order classes are decided, and has the lists
+of undominated states; ``engine`` is the dynamic programme over them, class by class, and the entry
+point.
 """
 
 from __future__ import annotations

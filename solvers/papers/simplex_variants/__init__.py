@@ -6,13 +6,11 @@ daily use are in the folders beside it. Its explorations without result, iterati
 (appendix B) and several pivots in parallel (appendix C), are not repeated.
 
     standard_form.py    any problem as min c'x, Ax = b, x >= 0, scaled, and the way back
-    workspace.py        the arrays of a solve where it runs, and the inverse of a basis
     host_pivots.py      the pivots of the variants cpu and naive
-    device_pivots.py    the pivots of resident and graphs
+    device_pivots.py    the arrays of a solve where it runs; the pivots of resident and graphs
     drive.py            phases, perturbation, re-inversion, what ends a solve
     basic_solution.py   the exact solution of a basis, by which claims are judged
-    answer.py           the outcome that follows
-    engine.py           the entry point, and the four variants
+    engine.py           the entry point, the four variants, and the outcome
 """
 
 from solvers.papers.simplex_variants.engine import VARIANTS, solve

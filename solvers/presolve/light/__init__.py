@@ -6,8 +6,8 @@ So nearly all reductions here remove rows and columns and change sides, bounds a
 coefficient (Andersen and Andersen, "Presolving in linear programming", 1995, has them all):
 
 * ``rows``: empty, redundant, forcing rows, and rows that are bounds;
-* ``columns``: fixed, empty and weakly dominated columns;
-* ``singleton_columns``: columns that are slack of a row, implied free ones among them;
+* ``columns``: fixed, empty and weakly dominated columns, and columns that are slack of a row,
+  implied free ones among them;
 * ``dominated``: columns whose reduced cost has a sign at every dual feasible point;
 * ``parallel``: rows and columns that are multiples of each other.
 
@@ -17,7 +17,7 @@ One replaces columns by equations where no entry is added, a whole set at a time
   keeps within their bounds.
 
 Each step is exact for the primal and the dual, so that a point and duals, a ray or a basis come
-back (``undo``), and a starting point goes forward (``forward``). The loop ends when a round
+back, and a starting point goes forward (``undo``). The loop ends when a round
 gains little or the allowance of looks at entries is spent.
 """
 

@@ -1,7 +1,7 @@
 """Dynamic programming over capacities, where a table of them is cheaper than a list of states.
 
-``reduce`` finds what may be otherwise than in the break solution, and ``plan`` the stages and the
-columns of the table that this leaves. ``dense`` makes a table of profits, or one of bits where
+``plan`` finds what may be otherwise than in the break solution, and the stages and the columns of
+the table that this leaves. ``dense`` makes a table of profits, or one of bits where
 profits are proportional to weights, and ``offer`` says when which of them is due.
 """
 
