@@ -3,7 +3,10 @@
 Mehrotra (1992) chooses the centring from how far the affine direction goes and corrects for its
 second-order error. Gondzio ("Multiple centrality correctors in a primal-dual method for linear
 programming", 1996) then asks for a step longer by ``WIDEN`` and corrects, with the same factors,
-the products that would leave a neighbourhood of their target there.
+the products that would leave a neighbourhood of their target there. A corrector computed for a
+step that the direction cannot take may do harm, so that of each the part is taken with which the
+step is longest (Colombo and Gondzio, "Further development of multiple centrality correctors for
+interior point methods", 2008).
 """
 
 from __future__ import annotations
@@ -13,10 +16,10 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.interior_point.newton import Newton
 from solvers.interior_point.point import (
+    Falls,
     Pairs,
     Point,
     centrality,
-    longest_step,
     products,
     uniform,
 )
@@ -29,6 +32,9 @@ LOW, HIGH = 0.1, 10.0
 
 WORTH = 0.1
 """Part of ``WIDEN`` that a corrector has to gain to be taken."""
+
+LEAST_PART, TRIES = 0.1, 5
+"""Of a corrector at least this part is taken; parts that are tried between it and the whole."""
 
 
 def predictor_corrector(
@@ -49,31 +55,54 @@ def predictor_corrector(
     now = products(form, point)
     nothing = uniform(form, 0.0)
     affine = newton.direction(1.0, nothing - now, keep_tau=keep_tau)
-    reach = min(1.0, longest_step(form, point, affine))
+    falls = Falls.of(form, point, affine)
+    reach = min(1.0, falls.longest_step)
     sigma = (1.0 - reach) ** 3
-    eta, target = 1.0 - sigma, sigma * mu
+    target = sigma * mu
     wanted = uniform(form, target) - now - products(form, affine)
-    direction = newton.direction(eta, wanted, keep_tau=keep_tau)
-    step = longest_step(form, point, direction)
+    corrected = newton.direction(1.0 - sigma, wanted, keep_tau=keep_tau)
+    least = max(LEAST_PART, reach * reach)
+    direction, falls = _best_part(affine, falls, corrected, Falls.of(form, point, corrected), least)
+    step = falls.longest_step
     for _ in range(correctors):
         if step >= 1.0:
             break
         longer = min(1.0, step + WIDEN)
         trial = products(form, point.moved(direction, longer))
         aim = max(target, 1e-3 * mu)
-        wanted = wanted + Pairs(
+        missing = Pairs(
             np.where(form.free, 0.0, _into(trial.xz, aim)),
             _into(trial.tv, aim),
             float(_into(trial.gap, aim)),
         )
-        corrected = newton.direction(eta, wanted, keep_tau=keep_tau)
-        further = longest_step(form, point, corrected)
-        if further < step + WORTH * WIDEN:
-            if further > step:
-                direction, step = corrected, further
+        corrector = newton.direction(0.0, missing, keep_tau=keep_tau)
+        corrected = direction.moved(corrector, 1.0)
+        reached = Falls.of(form, point, corrected)
+        corrected, reached = _best_part(direction, falls, corrected, reached, LEAST_PART)
+        before, further = step, reached.longest_step
+        if further > step:
+            direction, falls, step = corrected, reached, further
+        if further < before + WORTH * WIDEN:
             break
-        direction, step = corrected, further
     return direction, step
+
+
+def _best_part(
+    first: Point, falls: Falls, second: Point, other: Falls, least: float
+) -> tuple[Point, Falls]:
+    """Return the direction from ``first`` to ``second`` with the longest step, and its falls.
+
+    At least ``least`` of the way.
+    """
+    best, part, fastest = other, 1.0, other.fastest
+    for trial in np.linspace(1.0, least, TRIES + 1)[1:].tolist():
+        if fastest <= 1.0:
+            break  # nothing is in the way of a whole step
+        between = falls.towards(other, trial)
+        if between.fastest > fastest:
+            break  # the fastest fall is a convex function of the part
+        best, part, fastest = between, trial, between.fastest
+    return (second, best) if part == 1.0 else (first.towards(second, part), best)
 
 
 def _into(values: FloatArray | float, aim: float) -> FloatArray:

@@ -28,6 +28,10 @@ class Point:
     tau: float
     kappa: float
 
+    def towards(self, other: Point, weight: float) -> Point:
+        """Return the point that part of the way from this to another."""
+        return self.moved(other.moved(self, -1.0), weight)
+
     def moved(self, direction: Point, step: float) -> Point:
         """Return the point a step along a direction."""
         return Point(
@@ -100,25 +104,52 @@ def residuals(form: StandardForm, p: Point) -> Residuals:
     )
 
 
-def longest_step(form: StandardForm, point: Point, direction: Point) -> float:
-    """Return the largest step at which every pair stays non-negative, inf if none limits it."""
-    fastest = max(
-        _fall(where_positive(form, point.x), np.where(form.free, 0.0, direction.x)),
-        _fall(where_positive(form, point.z), np.where(form.free, 0.0, direction.z)),
-        _fall(point.t, direction.t),
-        _fall(point.v, direction.v),
-        -direction.tau / point.tau,
-        -direction.kappa / point.kappa,
-    )
-    return 1.0 / fastest if fastest > 0.0 else np.inf
+@dataclass(frozen=True, eq=False)
+class Falls:
+    """How fast what has to stay positive falls along a direction, relative to what it is.
+
+    Linear in the direction. ``values`` holds it for all pairs, ``tau`` and ``kappa`` for these.
+    """
+
+    values: FloatArray
+    tau: float
+    kappa: float
+
+    @classmethod
+    def of(cls, form: StandardForm, point: Point, direction: Point) -> Falls:
+        """Return the falls along a direction; free columns have none."""
+        zero = form.free
+        values = np.concatenate(
+            [
+                np.where(zero, 0.0, direction.x) / where_positive(form, point.x),
+                np.where(zero, 0.0, direction.z) / where_positive(form, point.z),
+                direction.t / point.t,
+                direction.v / point.v,
+            ]
+        )
+        return cls(-values, -direction.tau / point.tau, -direction.kappa / point.kappa)
+
+    def towards(self, other: Falls, weight: float) -> Falls:
+        """Return the falls along a direction that part of the way from this to another."""
+        return Falls(
+            self.values + weight * (other.values - self.values),
+            self.tau + weight * (other.tau - self.tau),
+            self.kappa + weight * (other.kappa - self.kappa),
+        )
+
+    @property
+    def fastest(self) -> float:
+        """The fastest fall."""
+        return max(float(self.values.max()), self.tau, self.kappa)
+
+    @property
+    def longest_step(self) -> float:
+        """The largest step at which every pair stays non-negative, inf if none limits it."""
+        fastest = self.fastest
+        return 1.0 / fastest if fastest > 0.0 else np.inf
 
 
 def where_positive(form: StandardForm, values: FloatArray) -> FloatArray:
     """Return values (columns,) with ones in the places of free columns, to divide by."""
     positive: FloatArray = np.where(form.free, 1.0, values)
     return positive
-
-
-def _fall(values: FloatArray, changes: FloatArray) -> float:
-    """Return the largest relative decrease of positive values; zero of none."""
-    return float(-(changes / values).min()) if values.size else 0.0

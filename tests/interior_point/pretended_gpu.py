@@ -80,6 +80,9 @@ class DeviceArray:
     def sum(self) -> DeviceArray:
         return DeviceArray(np.asarray(self.values.sum()))
 
+    def max(self) -> DeviceArray:
+        return DeviceArray(np.asarray(self.values.max()))
+
     def min(self) -> DeviceArray:
         return DeviceArray(np.asarray(self.values.min()))
 
