@@ -126,7 +126,8 @@ $(VENV)/build-tools: pyproject.toml | $(VENV)/bin/python
 			chmod +x $(VENV)/bin/$$tool; done; fi
 	@touch $@
 
-INSTALL = $(VENV)/bin/python -m pip install --quiet \
+# Python compiles what is imported; compiling all that is installed takes half a minute of a core.
+INSTALL = $(VENV)/bin/python -m pip install --quiet --no-compile \
 	--disable-pip-version-check --no-build-isolation --editable
 
 define install

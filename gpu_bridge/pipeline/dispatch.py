@@ -133,12 +133,10 @@ def _expect_gpu(problem: Problem, options: Options) -> None:
     """Make the GPU ready beside all else where this problem may go there."""
     if options.device == "cpu" or options.method == "highs" or options.cluster is not None:
         return
-    from solvers.core.device import expect, look_for
+    from solvers.core.device import expect
 
-    if options.device != "auto":
-        expect(look_for(options.device))
-    elif problem.num_nonzeros >= WORTH_A_GPU:
-        expect(look_for("auto"))
+    if options.device != "auto" or problem.num_nonzeros >= WORTH_A_GPU:
+        expect(options.device)
 
 
 def _at_once(

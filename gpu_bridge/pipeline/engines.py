@@ -74,8 +74,7 @@ def run_engines(
         chosen = choice
         progress.header(problem, options, _device_name(chosen, options))
     progress.decision(f"{chosen.title}: {chosen.reason}")
-    if chosen.device != "cpu":
-        expect(look_for(chosen.device))
+    expect(chosen.device)
     answer, explanation = in_time(
         lambda relayed: _explained(problem, options, chosen, relayed, start),
         progress,

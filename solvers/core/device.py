@@ -120,7 +120,7 @@ class Device:
             self.xp.get_default_memory_pool().free_all_blocks()
 
 
-_expected: Slot[set[int]] = Slot("GPUs that are being made ready, or are", set)
+_expected: Slot[set[str]] = Slot("GPUs that are being made ready, or are", set)
 _attributes: Slot[dict[tuple[type[Device], int], Mapping[str, int]]] = Slot(
     "what each GPU says of itself", dict
 )
@@ -231,22 +231,40 @@ def _indices(wanted: str, seen: int) -> tuple[int, ...]:
     return tuple(int(number) for number in (wanted.partition(":")[2] or "0").split(","))
 
 
-def expect(device: Device) -> None:
-    """Load CuPy and make a GPU's context in a thread, beside whatever comes before its use.
+def expect(wanted: str) -> None:
+    """Load CuPy and make a GPU's context in threads, beside whatever comes before its use.
 
-    That takes the better part of a second. Where it fails, who needs the GPU finds out as ever.
+    The driver takes two tenths of a second for its start and the context, which CuPy is going to
+    use, too, and which lives as long as the process; CuPy's import takes as long, and more beside
+    other imports. Where either fails, who needs the GPU finds out as ever.
+
+    Parameters
+    ----------
+    wanted : str
+        As for :func:`find_device`; with 'auto' nothing is loaded where no GPU is usable.
     """
-    if device.kind != "cuda" or device.note or device.index in _expected.value:
+    if wanted == "cpu" or wanted in _expected.value:
         return
-    _expected.value.add(device.index)
+    _expected.value.add(wanted)
 
-    def load() -> None:
+    def make_context() -> None:
+        device, driver = look_for(wanted), _driver()
+        handle, context = ctypes.c_int(), ctypes.c_void_p()
+        if driver is None or device.kind != "cuda" or device.note:
+            return
+        if driver.cuDeviceGet(ctypes.byref(handle), device.index) == 0:
+            driver.cuDevicePrimaryCtxRetain(ctypes.byref(context), handle)
+
+    def load_cupy() -> None:
+        if _driver() is None or (wanted == "auto" and seen_gpu() is None):
+            return
         import cupy
 
-        with cupy.cuda.Device(device.index):
+        with cupy.cuda.Device(look_for(wanted).index):
             cupy.empty(1)
 
-    start_thread("gpu", load, lambda failure: None)
+    start_thread("gpu context", make_context, lambda failure: None)
+    start_thread("gpu", load_cupy, lambda failure: None)
 
 
 def seen_gpu() -> Device | None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import sys
+import threading
+from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -130,6 +134,29 @@ def test_driver_tells_name_memory_and_the_fitting_extra(monkeypatch, version, ex
     (device,) = module._driver_gpus.__wrapped__()
     assert (device.name, device.memory_total) == ("Some GPU", 8 * 2**30)
     assert extra in device.note
+
+
+def test_a_context_is_made_while_cupy_is_loaded(monkeypatch):
+    made, loaded = threading.Event(), threading.Event()
+
+    class Driver(FakeDriver):
+        def cuDevicePrimaryCtxRetain(self, context, handle):  # noqa: N802
+            if handle.value == 7:
+                made.set()
+            return 0
+
+    @contextmanager
+    def device(index):
+        if index == 7 and made.wait(10.0):  # as slow as it has to be
+            yield
+
+    cupy = SimpleNamespace(cuda=SimpleNamespace(Device=device), empty=lambda size: loaded.set())
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.setattr(module, "_driver", lambda: Driver(13000))
+    monkeypatch.setattr(module, "_gpus", lambda: tuple(replace(GPU, index=k) for k in range(8)))
+    module.expect("cuda:7")
+    module._expected.value.discard("cuda:7")
+    assert loaded.wait(10.0)
 
 
 def test_driver_that_does_not_start_means_no_gpu(monkeypatch):
