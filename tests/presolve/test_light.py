@@ -278,8 +278,9 @@ def test_work_is_limited():
     assert spent < int(unlimited.count[steps.WORK])
 
 
-def test_any_number_of_threads_removes_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem = random_lp(3, 60, 90, density=0.05)
+@pytest.mark.parametrize("seed", range(8))
+def test_any_number_of_threads_removes_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = random_lp(seed, 60, 90, density=0.05)
     twice = np.arange(problem.num_columns).repeat(2)
     both = Problem.from_arrays(
         problem.cost[twice],

@@ -173,27 +173,27 @@ def _reduce(w: Workspace, progress: Progress, threads: int = 1) -> None:
     m, n = w.row_removed.size, w.column_removed.size
     for turn in range(MOST_ROUNDS):
         before = int(w.count[STEPS])
-        _reduce_cheaply(w)
+        _reduce_cheaply(w, threads)
         if _finished(w, progress):
             return
         # merging by itself makes nothing else parallel
         if turn and int(w.count[STEPS]) - before <= SOME * (m + n - before):
             return
         before = int(w.count[STEPS])
-        fix_dominated_columns(w, np.empty(m), np.empty(m))
+        fix_dominated_columns(w, np.empty(m), np.empty(m), threads)
         merge_parallel_rows(w, threads)
         merge_parallel_columns(w, threads)
         gained = int(w.count[STEPS]) - before
         if _finished(w, progress) or gained <= SOME * (m + n - int(w.count[STEPS])):
             break
-    _reduce_cheaply(w)
+    _reduce_cheaply(w, threads)
 
 
-def _reduce_cheaply(w: Workspace) -> None:
+def _reduce_cheaply(w: Workspace, threads: int) -> None:
     for _ in range(MOST_ROUNDS):
         before = int(w.count[STEPS])
-        reduce_columns(w)
-        reduce_rows(w)
+        reduce_columns(w, threads)
+        reduce_rows(w, threads)
         left = w.row_removed.size + w.column_removed.size - int(w.count[STEPS])
         if int(w.count[STEPS]) - before <= LITTLE * left or _spent(w):
             return

@@ -119,8 +119,16 @@ template <class W> Pulls pulls_of(const W &w, std::int64_t j) {
         if (found.up && found.down)
             break;
     }
-    w.count[WORK] += w.by_column.length(j);
     return found;
+}
+
+/// Whether anything can be said of a column as things are.
+template <class W> bool says_something(const W &w, std::int64_t j) {
+    const double cost = w.cost[j];
+    if (w.lower[j] == w.upper[j] || w.column_length[j] <= 1)
+        return true;
+    const Pulls pulls = pulls_of(w, j);
+    return (!pulls.up && cost >= 0.0) || (!pulls.down && cost <= 0.0);
 }
 
 /// Take out a column that can go to infinity for nothing, with all its rows.
@@ -138,6 +146,7 @@ template <class W> void reduce_column(const W &w, std::int64_t j) {
         return fix_column(w, j, low);
     if (w.column_length[j] == 0 && cost == 0.0)
         return fix_column(w, j, nearest_to_zero(low, high));
+    w.count[WORK] += w.by_column.length(j);
     const Pulls pulls = pulls_of(w, j);
     if (!pulls.up && cost >= 0.0) {
         if (low > -INF)
@@ -155,9 +164,11 @@ template <class W> void reduce_column(const W &w, std::int64_t j) {
 }
 
 /// Look at every column that changed.
-template <class Index> void reduce_columns(const Workspace<Index> &w) {
+template <class Index> void reduce_columns(const Workspace<Index> &w, int threads) {
     check(w);
     w.count[WORK] += w.columns() / FLAGS_PER_LOOK;
+    screen(w, w.column_changed, w.column_removed, w.by_column, threads,
+           [&](std::int64_t j) { return says_something(w, j); });
     for (std::int64_t j = 0; j < w.columns(); ++j) {
         if (j % OWNERS_PER_POLL == 0)
             poll();
@@ -175,6 +186,6 @@ template <class Index> void reduce_columns(const Workspace<Index> &w) {
 
 NATIVE_MODULE(presolve_light_columns) {
     using namespace presolve::light;
-    native::expose(module, "reduce_columns", &reduce_columns<std::int32_t>, "workspace");
-    native::expose(module, "reduce_columns", &reduce_columns<std::int64_t>, "workspace");
+    native::expose(module, "reduce_columns", &reduce_columns<std::int32_t>, "workspace", "threads");
+    native::expose(module, "reduce_columns", &reduce_columns<std::int64_t>, "workspace", "threads");
 }

@@ -1,5 +1,4 @@
 // What is left of a matrix.
-#include "native/threads.h"
 #include "workspace.h"
 
 namespace presolve::light {

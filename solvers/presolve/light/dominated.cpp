@@ -7,6 +7,8 @@
 //
 // Only strict signs count: bounds on duals that came from a column need that column to stay, and
 // strictness keeps two columns from removing each other.
+#include <vector>
+
 #include "workspace.h"
 
 namespace presolve::light {
@@ -54,13 +56,25 @@ CostRange reduced_cost_range(const W &w, std::int64_t j, Span<const double> leas
         if (smallest == -INF && largest == INF)
             break;
     }
-    w.count[WORK] += w.by_column.length(j);
     return {smallest, largest};
+}
+
+/// Where a column goes by the sign of its reduced cost, if its bound there is finite.
+struct Sign {
+    bool to_lower, to_upper;
+};
+
+template <class W>
+Sign sign_of(const W &w, std::int64_t j, Span<const double> least, Span<const double> most) {
+    const auto [smallest, largest] = reduced_cost_range(w, j, least, most);
+    const double margin = STRICT * std::max(1.0, std::abs(w.cost[j]));
+    return {smallest > margin && w.lower[j] > -INF, largest < -margin && w.upper[j] < INF};
 }
 
 /// Fix columns by the sign of their reduced cost; ``least`` and ``most`` (m,) are scratch.
 template <class Index>
-void fix_dominated_columns(const Workspace<Index> &w, Span<double> least, Span<double> most) {
+void fix_dominated_columns(const Workspace<Index> &w, Span<double> least, Span<double> most,
+                           int threads) {
     check(w);
     check_length("least", least.size(), w.rows());
     check_length("most", most.size(), w.rows());
@@ -68,25 +82,30 @@ void fix_dominated_columns(const Workspace<Index> &w, Span<double> least, Span<d
     for (std::int64_t i = 0; i < w.rows(); ++i)
         if (least[i] > most[i])
             return; // no dual point at all: nothing can be concluded here
-    for (std::int64_t j = 0; j < w.columns(); ++j) {
+    std::vector<char> has_sign(w.columns(), 0);
+    native::parallel_for(threads, w.columns(), [&](std::int64_t j) {
         if (j % OWNERS_PER_POLL == 0)
             poll();
-        if (!w.has_column(j) || w.column_length[j] == 0)
+        if (w.has_column(j) && w.column_length[j] > 0) {
+            const auto [to_lower, to_upper] = sign_of(w, j, least, most);
+            has_sign[j] = to_lower || to_upper;
+        }
+    });
+    w.count[WORK] += w.by_column.indices.size();
+    for (std::int64_t j = 0; j < w.columns(); ++j) {
+        if (!has_sign[j])
             continue;
         if (out_of_budget(w))
             return;
-        const auto [smallest, largest] = reduced_cost_range(w, j, least, most);
-        const double margin = STRICT * std::max(1.0, std::abs(w.cost[j]));
-        if (smallest > margin && w.lower[j] > -INF)
-            fix_column(w, j, w.lower[j]);
-        else if (largest < -margin && w.upper[j] < INF)
-            fix_column(w, j, w.upper[j]);
+        const auto [to_lower, to_upper] = sign_of(w, j, least, most);
+        if (to_lower || to_upper)
+            fix_column(w, j, to_lower ? w.lower[j] : w.upper[j]);
     }
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
     native::expose(module, "fix_dominated_columns", &fix_dominated_columns<Index>, "workspace",
-                   "least", "most");
+                   "least", "most", "threads");
 }
 
 } // namespace

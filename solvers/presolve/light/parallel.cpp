@@ -12,7 +12,6 @@
 #include <atomic>
 #include <vector>
 
-#include "native/threads.h"
 #include "workspace.h"
 
 namespace presolve::light {

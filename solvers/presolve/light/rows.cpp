@@ -69,6 +69,18 @@ template <class W> void to_bound(const W &w, std::int64_t i) {
     mark_rows(w, j);
 }
 
+/// Whether anything can be said of a row as things are.
+template <class W> bool says_something(const W &w, std::int64_t i) {
+    const double low = w.row_lower[i], high = w.row_upper[i];
+    if (w.row_length[i] <= 1 || (low == -INF && high == INF))
+        return true;
+    const auto [least, most, least_error, most_error] = range_of(w, i, -1);
+    return beyond(least, high, least_error) || beyond(-most, -low, most_error) ||
+           least >= high - least_error || most <= low + most_error ||
+           (low > -INF && least >= low - slack(low) - least_error) ||
+           (high < INF && most <= high + slack(high) + most_error);
+}
+
 template <class W> void reduce_row(const W &w, std::int64_t i) {
     const auto [least, most, least_error, most_error] = activity_range(w, i, -1);
     const double low = w.row_lower[i], high = w.row_upper[i];
@@ -99,9 +111,11 @@ template <class W> void reduce_row(const W &w, std::int64_t i) {
 }
 
 /// Look at every row that changed.
-template <class Index> void reduce_rows(const Workspace<Index> &w) {
+template <class Index> void reduce_rows(const Workspace<Index> &w, int threads) {
     check(w);
     w.count[WORK] += w.rows() / FLAGS_PER_LOOK;
+    screen(w, w.row_changed, w.row_removed, w.by_row, threads,
+           [&](std::int64_t i) { return says_something(w, i); });
     for (std::int64_t i = 0; i < w.rows(); ++i) {
         if (i % OWNERS_PER_POLL == 0)
             poll();
@@ -115,7 +129,7 @@ template <class Index> void reduce_rows(const Workspace<Index> &w) {
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    native::expose(module, "reduce_rows", &reduce_rows<Index>, "workspace");
+    native::expose(module, "reduce_rows", &reduce_rows<Index>, "workspace", "threads");
 }
 
 } // namespace

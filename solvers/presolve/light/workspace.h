@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "native/bindings.h"
+#include "native/threads.h"
 
 namespace presolve::light {
 
@@ -204,8 +205,8 @@ struct Range {
 
 inline double rounding_of(double size) { return size < INF ? ROUNDING * size : 0.0; }
 
-/// The range of a row's activity, but for one column (-1 for none).
-template <class W> Range activity_range(const W &w, std::int64_t i, std::int64_t without) {
+/// The range of a row's activity, but for one column (-1 for none); the look is not counted.
+template <class W> Range range_of(const W &w, std::int64_t i, std::int64_t without) {
     double least = 0.0, most = 0.0, least_size = 0.0, most_size = 0.0;
     const std::int64_t end = w.by_row.indptr[i + 1];
     for (std::int64_t entry = w.by_row.indptr[i]; entry < end; ++entry) {
@@ -221,8 +222,31 @@ template <class W> Range activity_range(const W &w, std::int64_t i, std::int64_t
         least_size += std::abs(smaller);
         most_size += std::abs(larger);
     }
-    w.count[WORK] += w.by_row.length(i);
     return {least, most, rounding_of(least_size), rounding_of(most_size)};
+}
+
+/// The same, counted.
+template <class W> Range activity_range(const W &w, std::int64_t i, std::int64_t without) {
+    w.count[WORK] += w.by_row.length(i);
+    return range_of(w, i, without);
+}
+
+/// Take the mark of a change from living owners of which nothing can be said as things are.
+///
+/// That is found out by many threads at once. Most owners are left in peace by it, and what changes
+/// later marks them again.
+template <class Index, class Says>
+void screen(const Workspace<Index> &w, Span<bool> changed, Span<const std::int64_t> removed,
+            const SparseRows<Index> &entries, int threads, const Says &says) {
+    if (threads < 2)
+        return;
+    native::parallel_for(threads, changed.size(), [&](std::int64_t owner) {
+        if (owner % OWNERS_PER_POLL == 0)
+            poll();
+        if (changed[owner] && removed[owner] == ALIVE && !says(owner))
+            changed[owner] = false;
+    });
+    w.count[WORK] += entries.indices.size();
 }
 
 } // namespace presolve::light
