@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_bridge.cluster.calls import Calls, WorkerLostError
+from solvers.core.errors import EngineError
 
 CHUNK_SECONDS = 1.0
 """Seconds of work in a chunk: hundreds of times what a call costs, and what a lost node repeats."""
@@ -149,9 +150,11 @@ class Chunks:
         chunk = self._pending.pop(call)
         try:
             values, seconds = self._calls.answer(call)
-        except WorkerLostError as error:
-            if self._is_over():
+        except EngineError as error:
+            if self._is_over():  # told to end, it may have been at anything
                 return
+            if not isinstance(error, WorkerLostError):
+                raise
             if len(chunk.members) == 1:
                 yield chunk.members[0], error
                 return

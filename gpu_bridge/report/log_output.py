@@ -62,6 +62,21 @@ class SafeStream:
         except Exception:  # a half-built or closed stream is no terminal
             return False
 
+    def fileno(self) -> int:
+        """Return the system's number of the file, for libraries that write past Python.
+
+        Raises
+        ------
+        io.UnsupportedOperation
+            It is no file of the system's, or closed.
+        """
+        try:
+            if self.stream is not None:
+                return self.stream.fileno()
+        except (AttributeError, OSError, ValueError) as error:
+            raise io.UnsupportedOperation(f"{self.title} has no file number") from error
+        raise io.UnsupportedOperation(f"{self.title} is closed")
+
     def write(self, text: str) -> int:
         """Write and flush; characters outside the stream's encoding become question marks."""
         if self.failure is None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pytest
+
 from gpu_bridge.cluster.calls import Calls, WorkerLostError
 from gpu_bridge.cluster.chunks import AHEAD, CHUNK_SECONDS, Chunks, Lane
+from solvers.core.errors import EngineError
 from solvers.core.outcome import StopReason
 
 LANE = Lane("cpu", slots=2, cpus=1, gpus=0, first=4)
@@ -90,6 +93,20 @@ def test_when_it_is_over_what_is_under_way_ends_with_what_it_has():
     assert len(calls.told_to_end) > 0
     assert sorted(found) == sorted(k for members in calls.begun for k in members)
     assert len(found) < 1000
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+def test_what_fails_ends_all_unless_it_was_told_to_end(is_over):
+    class Failing(Here):
+        def answer(self, call: Any) -> Any:
+            raise EngineError("it was broken off")
+
+    calls = Failing(seconds=0.01)
+    if is_over:
+        assert run(calls, 10, over=[False, *[True] * 20]) == {}
+    else:
+        with pytest.raises(EngineError, match="broken off"):
+            run(calls, 10)
 
 
 def test_who_stops_listening_ends_all_at_once():

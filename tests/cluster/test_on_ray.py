@@ -253,8 +253,11 @@ def test_the_command_line_shows_a_line_for_each_model(cluster, tmp_path, capsys)
         Path(path).write_text(MPS.format(k), encoding="utf-8")
     table = tmp_path / "answers.csv"
     given = ["--quiet", "--solutions", str(tmp_path), "--table", str(table)]
-    assert main(["cluster-run", *paths, *given, "--cluster", cluster.address]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    words = ["cluster-run", *paths, *given, "--cluster", cluster.address]
+    done = subprocess.run(
+        [sys.executable, "-m", "gpu_bridge", *words], capture_output=True, text=True, check=True
+    )
+    lines = done.stdout.splitlines()
     assert [line.split()[:2] for line in lines[1:]] == [["optimal", str(2 * k)] for k in (1, 2, 3)]
     assert [line.split()[-1] for line in lines[1:]] == paths
     assert table.read_text("utf-8").count("optimal,converged") == 3

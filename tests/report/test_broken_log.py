@@ -79,6 +79,14 @@ def test_a_safe_stream_is_silent_after_its_first_error() -> None:
     assert safe(stream) is stream
 
 
+def test_a_safe_stream_has_the_number_of_its_file() -> None:
+    with open(os.devnull, "w", encoding="utf-8") as file:
+        assert SafeStream(file).fileno() == file.fileno()
+    for without in (file, io.StringIO(), None):
+        with pytest.raises(io.UnsupportedOperation):
+            SafeStream(without).fileno()
+
+
 def test_a_closed_stream_is_one_that_cannot_be_written() -> None:
     stream = SafeStream(None)
     assert not stream.isatty()
