@@ -24,7 +24,6 @@ INTEGRALITY_TOLERANCE = 1e-6
 MOSTLY_INTEGER = 0.9
 """Share of integer columns from which a model counts as one of integers."""
 
-
 ROUNDING = 1e-12
 """What sums lose in rounding, relative to their terms: about 1e4 times double precision."""
 
@@ -33,6 +32,11 @@ SAME = 1e-9
 
 LARGEST_WHOLE = 2.0**50
 """Whole numbers up to here stay exact in 64 bits, with some room for sums."""
+
+
+def lowered(objective: float) -> float:
+    """Return what an objective has to be below to be less than another by more than rounding."""
+    return objective - SAME * max(1.0, abs(objective)) if np.isfinite(objective) else objective
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from solvers.core.progress import Progress
 from solvers.highs.child import SMALL_MIP
 from solvers.mip.answer import TROUBLE
 from solvers.mip.context import SolveContext
-from solvers.mip.model import SAME
+from solvers.mip.model import lowered
 from solvers.mip.solutions.incumbents import IncumbentStore
 
 ALONE, HEAD_START = 0.15, 0.5
@@ -348,7 +348,7 @@ class _Deputy(Progress):
     @property
     def told(self) -> float:
         """Objective of the best point that this branch and bound has told of, less its errors."""
-        return self._told - SAME * max(1.0, abs(self._told)) if self._told < np.inf else np.inf
+        return lowered(self._told)
 
     @property
     def seconds(self) -> float:

@@ -22,7 +22,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, Report
 from solvers.mip.solutions.incumbents import IncumbentStore, Submit
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows
@@ -37,9 +37,6 @@ PASSES = 12
 
 HOPE = 0.8
 """Part of the violated rows up to which a pass has to come for another one to follow."""
-
-SLICE = 2_000_000
-"""Entries visited between two looks at the budget: some hundredths of a second."""
 
 WORK_PER_ENTRY, LEAST_WORK = 20, 1_000_000
 """Visits of each entry, and entries in any case, after which the sweeps end: where columns are long

@@ -28,9 +28,9 @@ from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
 SOURCE = "zero objective"
 
-ENDLESS = 2**31 - 1
+_MOST = int(np.iinfo(np.int32).max)
 
-NO_LIMITS = Limits(nodes=ENDLESS, leaves=ENDLESS, stall_nodes=ENDLESS, solutions=1)
+NO_LIMITS = Limits(nodes=_MOST, leaves=_MOST, stall_nodes=_MOST, solutions=1)
 """Only the first point or the end of the time ends the search."""
 
 

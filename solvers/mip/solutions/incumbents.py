@@ -257,6 +257,15 @@ CAPACITY = 32
 """Points of the reduced model kept for heuristics: feasible ones, and infeasible ones."""
 
 
+FEW_ROWS, FEW_PART = 10, 0.02
+"""A point that violates at most so many rows, or this part of all, may become feasible by an LP."""
+
+
+def is_nearly_feasible(violated_rows: int, rows: int) -> bool:
+    """Whether a point is worth an LP that violates so many of a model's rows."""
+    return violated_rows <= max(FEW_ROWS, FEW_PART * rows)
+
+
 @dataclass(frozen=True, eq=False)
 class InfeasiblePoint:
     """A point (n,) with whole integers and the number of rows that it violates."""

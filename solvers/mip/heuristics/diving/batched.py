@@ -44,8 +44,6 @@ RULES_WITH_REFERENCE = (
 )
 """Rules with one."""
 
-SEEDS = 2**31 - 1
-
 ORDERS = (Order.CLIQUES, Order.LOCKS, Order.OBJECTIVE, Order.TYPE, Order.RANDOM)
 """Orders without a reference point; with one, its order comes first. Of FPR's those that solve
 instances which no other does are all here: by locks (rail01) and by cliques (peg-solitaire-a3,
@@ -111,7 +109,7 @@ def portfolio(root: Root, random: np.random.Generator) -> Lanes:
     rules = RULES if root.reference is None else RULES_WITH_REFERENCE
     return Lanes(
         rule=np.repeat(np.array(rules, dtype=np.int32), len(NOISES)),
-        seed=random.integers(0, SEEDS, LANES).astype(np.int32),
+        seed=random.integers(0, 2**31, LANES).astype(np.int32),
         noise=np.tile(np.array(NOISES), len(rules)),
     )
 
@@ -119,7 +117,7 @@ def portfolio(root: Root, random: np.random.Generator) -> Lanes:
 def reseeded(lanes: Lanes, which: npt.NDArray[np.int64], random: np.random.Generator) -> Lanes:
     """Return lanes of which some go on with other random numbers, and the most of chance."""
     seed, noise = lanes.seed.copy(), lanes.noise.copy()
-    seed[which] = random.integers(0, SEEDS, which.size).astype(np.int32)
+    seed[which] = random.integers(0, 2**31, which.size).astype(np.int32)
     noise[which] = np.maximum(noise[which], NOISES[2])
     return Lanes(lanes.rule, seed, noise)
 
@@ -421,7 +419,7 @@ def _all_orders(
     for order in ORDERS if root.reference is None else (Order.REFERENCE, *ORDERS):
         if order is Order.CLIQUES and not root.cliques:
             continue
-        yield order.name.lower(), root.order(order, int(random.integers(SEEDS)))
+        yield order.name.lower(), root.order(order, int(random.integers(2**31)))
     for _ in range(LEARNING_ORDERS):
         if steps.blame.any():
             yield "conflicts", root.by_blame(steps.blame, random)

@@ -159,8 +159,8 @@ class Augmented:
 SECONDS = 1.0
 """Time of one projection (arXiv 2510.20499, section 2.5)."""
 
-WORK = 2e8
-"""Work of one projection where no clock counts: about as much as a core does in that time."""
+WORK_PER_SECOND = 2e8
+"""Work that stands for a second where no clock counts: about as much as a core does."""
 
 
 OVERHEAD = 1e5
@@ -176,7 +176,12 @@ class Projector(Protocol):
 
 def projection_budget(budget: Budget) -> Budget:
     """Return what one projection may spend of a pump's budget."""
-    return budget.part(seconds=SECONDS) if budget.is_timed else budget.part(work=WORK)
+    return part_for(budget, SECONDS)
+
+
+def part_for(budget: Budget, seconds: float) -> Budget:
+    """Return a part of a budget: of so many seconds, or of what work stands for them."""
+    return budget.part(seconds) if budget.is_timed else budget.part(work=WORK_PER_SECOND * seconds)
 
 
 WATCHED = 5
@@ -247,7 +252,7 @@ def _had_its_time(budget: Budget) -> bool:
     """Whether a projection ran for as long as one may, and was not cut short by a turn's end."""
     if budget.is_timed:
         return budget.seconds >= MOST_OF_IT * SECONDS
-    return budget.work >= MOST_OF_IT * WORK
+    return budget.work >= MOST_OF_IT * WORK_PER_SECOND * SECONDS
 
 
 class Lockstep:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.feasibility_pump.projection import WORK
+from solvers.mip.heuristics.feasibility_pump.projection import WORK_PER_SECOND, part_for
 from solvers.mip.heuristics.fix_and_propagate.bulk import BulkChooser, round_point
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.inference.domain import Domain
@@ -80,7 +80,7 @@ class Roundings:
         Effort is seconds, or work where no clock counts.
         """
         self._projecting += effort
-        part = budget.part(ROUNDING_SECONDS) if budget.is_timed else budget.part(work=WORK)
+        part = part_for(budget, ROUNDING_SECONDS)
         if self._rounding > self._projecting:
             return self._quick(x, part, seed), effort
         rounded = self._careful(x, part, seed)
@@ -125,14 +125,14 @@ NEAR_SHARE = 0.2
 """Part of the time of projection and rounding that is spent around each rounded point
 (arXiv 2510.20499, section 2.5)."""
 
-LONG_SECONDS, LONG_WORK = 3.0, 6e8
+LONG_SECONDS = 3.0
 """What a search that is to leave a circle may spend."""
 
 LONG_SHARE = 0.3
 """Part of the pump's time that such searches may take together."""
 
-SHORTEST, LEAST_WORK = 1e-3, 1e5
-"""No search for less than this."""
+SHORTEST = 1e-3
+"""No search for fewer seconds than this."""
 
 
 class Neighbourhood:
@@ -154,21 +154,16 @@ class Neighbourhood:
 
     def near(self, x: FloatArray, budget: Budget, effort: float) -> tuple[FloatArray, bool]:
         """Search around a rounded point for a share of the effort that led to it."""
-        share = NEAR_SHARE * effort
-        if budget.is_timed:
-            return self._run(x, budget.part(max(share, SHORTEST)))
-        return self._run(x, budget.part(work=max(share, LEAST_WORK)))
+        seconds = effort if budget.is_timed else effort / WORK_PER_SECOND
+        return self._run(x, part_for(budget, max(NEAR_SHARE * seconds, SHORTEST)))
 
     def around(self, x: FloatArray, budget: Budget) -> tuple[FloatArray, bool]:
         """Search for long, to find a solution or another region."""
-        if budget.is_timed:
-            part = budget.part(min(LONG_SECONDS, LONG_SHARE * budget.seconds_left))
-            found = self._run(x, part)
-            self._spent += part.seconds
-            return found
-        part = budget.part(work=min(LONG_WORK, LONG_SHARE * budget.work_left))
+        timed = budget.is_timed
+        left = budget.seconds_left if timed else budget.work_left / WORK_PER_SECOND
+        part = part_for(budget, min(LONG_SECONDS, LONG_SHARE * left))
         found = self._run(x, part)
-        self._spent += part.work
+        self._spent += part.seconds if timed else part.work
         return found
 
     @property

@@ -22,13 +22,7 @@ from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
-from solvers.mip.solutions.incumbents import Submit
-
-FEW_ROWS = 0.02
-"""A point that breaks at most this share of the rows, and the next, is worth offering."""
-
-FEW_AT_LEAST = 10
-"""So many broken rows are few in any model."""
+from solvers.mip.solutions.incumbents import Submit, is_nearly_feasible
 
 
 @dataclass
@@ -132,8 +126,7 @@ def _take(
 
 
 def _submit_closest(model: MipModel, submit: Submit, done: Dives, known: set[bytes]) -> None:
-    few = max(FEW_AT_LEAST, FEW_ROWS * model.num_rows)
-    if done.closest is None or done.closest_rows > few:
+    if done.closest is None or not is_nearly_feasible(done.closest_rows, model.num_rows):
         return
     if _is_new(model, done.closest, known):
         done.improved += submit(done.closest, "dive, with broken rows")

@@ -55,9 +55,6 @@ def aggregated(model: MipModel, rows: IndexArray, ray: FloatArray) -> list[Side]
     return sides
 
 
-WORK_PER_ITERATION = 1.0
-"""Visits of each entry of the continuous part that an iteration of the simplex counts for."""
-
 SOURCE = "lazy clause"
 
 Settle = Callable[[FloatArray, str, float], Polished]
@@ -119,7 +116,8 @@ class Candidates:
     def _judge_by_lp(self, settle: Settle, point: FloatArray, budget: Budget) -> Verdict:
         """Let an LP find the values of the continuous columns, or a row that excludes them."""
         polished = settle(point, SOURCE, budget.seconds_left if budget.is_timed else np.inf)
-        budget.charge(WORK_PER_ITERATION * polished.iterations * self._continuous_entries)
+        # an iteration of the simplex visits each entry of the continuous part about once
+        budget.charge(float(polished.iterations * self._continuous_entries))
         if polished.x is not None:
             status = self._refuse()  # these integers have nothing better
             return (

@@ -12,7 +12,6 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.meet_in_the_middle.lists import (
     MARK_BITS,
-    SAME,
     SLOT_BITS,
     Grouped,
     KeyArray,
@@ -26,6 +25,7 @@ from solvers.mip.heuristics.meet_in_the_middle.lists import (
     make_lists,
     slack_values,
 )
+from solvers.mip.model import SAME
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import IndexArray, MipModel, lowered
 
 KeyArray = npt.NDArray[np.uint64]
 StartArray = npt.NDArray[np.int64]
@@ -213,10 +213,6 @@ def is_promising(sums: Sums, deviations: int) -> bool:
     return bool(meeting >= LEAST_MEETING_BITS)
 
 
-SAME = 1e-9
-"""Relative difference of costs that counts as none."""
-
-
 @dataclass(frozen=True, eq=False)
 class Deviations:
     """Whole vectors that slacks can add to the sums, and what each costs.
@@ -237,11 +233,6 @@ class Deviations:
     def count_below(self, limit: float) -> int:
         """Return how many cost less than a limit."""
         return int(np.searchsorted(self.cost, lowered(limit)))
-
-
-def lowered(limit: float) -> float:
-    """Return what a cost has to be below to be less than the limit by more than rounding."""
-    return limit - SAME * max(1.0, abs(limit)) if np.isfinite(limit) else limit
 
 
 def cheapest_deviations(sums: Sums, limit: float, most: int) -> Deviations:

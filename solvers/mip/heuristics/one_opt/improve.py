@@ -18,8 +18,8 @@ import numpy as np
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.heuristics.one_opt.kernels.moves import MOVES
 from solvers.mip.inference.propagation import DeviceModel
-from solvers.mip.model import ByteArray, IndexArray, MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.model import ROUNDING, ByteArray, IndexArray, MipModel, is_feasible
+from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Needs, Report
 from solvers.mip.portfolio.heuristic_context import HeuristicContext
 from solvers.native.mip_heuristics_one_opt import apply_pairs, apply_shifts, columns_of
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 STEADY = 1e-9
 """Least gain of a move, absolute: smaller ones are rounding."""
-
-RELATIVE_GAIN = 1e-12
-"""The same relative to the objective."""
 
 
 class Walk:
@@ -55,7 +52,7 @@ class Walk:
         self._is_integer = model.is_integer.astype(np.int32)
         self._there = _static(model, self._is_integer) if device is None else _static(device)
         scale = abs(model.objective_at(self.x))
-        self.least_gain = max(STEADY, RELATIVE_GAIN * scale)
+        self.least_gain = max(STEADY, ROUNDING * scale)
         """Moves that gain no more than this are not made."""
 
     @property
@@ -142,9 +139,6 @@ def _static(
 
 PARTNERS = 256
 """Columns of the blocking row tried with each column in one round; other rounds try others."""
-
-SLICE = 2_000_000
-"""Entries of the matrix scored on the CPU in one call: about 10 ms."""
 
 DEVICE_SLICE = 500_000_000
 """The same on a GPU."""

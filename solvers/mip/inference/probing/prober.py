@@ -14,6 +14,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import ByteArray, IndexArray, MipModel
+from solvers.mip.portfolio.budget import SLICE
 from solvers.native.mip_inference_probing import collect
 
 CAP = 300_000
@@ -22,9 +23,6 @@ holds all the same, and of what it finds only 64 entries are kept."""
 
 WHOLE_BOX = 3
 """Entries that propagating the global box may visit, for each entry of the matrix."""
-
-SLICE = 3_000_000
-"""Entries of the matrix after which a batch of probes ends early, so that it asks the clock."""
 
 ROOM = 4
 """Sides that change every integer column for which a batch of probes has room, at least."""

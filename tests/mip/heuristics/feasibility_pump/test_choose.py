@@ -10,7 +10,7 @@ import pytest
 from solvers.mip.heuristics.feasibility_pump import projection
 from solvers.mip.heuristics.feasibility_pump.projection import (
     ALLOWED,
-    WORK,
+    WORK_PER_SECOND,
     Augmented,
     choose_projector,
 )
@@ -41,7 +41,9 @@ def test_pdlp_projects_where_it_had_to_solve_the_relaxation(setting):
     assert isinstance(projector, FirstOrder)
 
 
-@pytest.mark.parametrize(("spent", "hands_over"), [(WORK, True), (0.1 * WORK, False)])
+@pytest.mark.parametrize(
+    ("spent", "hands_over"), [(WORK_PER_SECOND, True), (0.1 * WORK_PER_SECOND, False)]
+)
 def test_simplex_hands_over_when_it_does_not_keep_to_its_limit(
     setting, monkeypatch, spent, hands_over
 ):

@@ -26,7 +26,7 @@ from solvers.mip.heuristics.local_search.cpu.layout import (
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import SLICE, Budget
-from solvers.mip.solutions.incumbents import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
 
 SOURCE = "local search"
 """Name that its points are submitted under."""
@@ -57,9 +57,6 @@ ORIGINS = ("zero", "objective", "zero", "random")
 
 LONGEST_SLICE = 16
 """Slices taken together while point after point is found, so that fewer are submitted."""
-
-NEAR_ROWS, NEAR_PART = 5, 0.05
-"""A point is nearly feasible with so many violated rows, or this part of all rows."""
 
 FIRST_NEAR = 8
 """Slices of a walk before an infeasible point is submitted; twice as many before the next."""
@@ -289,7 +286,7 @@ class Walk:
         point = self._model.rounded(x)
         if self._infeasible_points is not None:
             self._infeasible_points(point, violated)
-        if violated > max(NEAR_ROWS, NEAR_PART * self._model.num_rows):
+        if not is_nearly_feasible(violated, self._model.num_rows):
             return
         if self._open_rows[self._model.outside(point) > FEASIBILITY_TOLERANCE].all():
             self.counts.infeasible_points += 1

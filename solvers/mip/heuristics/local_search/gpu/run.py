@@ -38,7 +38,7 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
 )
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.incumbents import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
 
 SOURCE = "local search on the GPU"
 """Name of these points in the history."""
@@ -131,9 +131,6 @@ OFFERS = 3
 POINTS = 8
 """Points that walkers may restart from: their own where there is no pool, and nearly feasible ones
 while there is no feasible one."""
-
-NEAR_ROWS, NEAR_PART = 10, 0.02
-"""A point is worth an LP with so many violated rows, or this part of all rows."""
 
 NEAR_TIME = 0.2
 """Part of the time that submitting infeasible points may take."""
@@ -466,7 +463,7 @@ class _Run:
         if self._infeasible_points is not None and incumbent >= NONE:
             self._infeasible_points(self._model.rounded(self._fleet.point(walker)), violated)
         some = self._layout.integers < self._layout.columns
-        if not some or violated > max(NEAR_ROWS, NEAR_PART * self._layout.rows):
+        if not some or not is_nearly_feasible(violated, self._layout.rows):
             return
         if self._timed and self._submissions.infeasible_seconds > NEAR_TIME * self._budget.seconds:
             return
