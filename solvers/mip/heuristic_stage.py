@@ -68,7 +68,7 @@ def search_in_turn(context: HeuristicContext) -> None:
     if solve.options.deterministic:
         limit = solve.options.work_limit
         work = 1e9 * (WORK if limit is None else limit)
-        activities = line_up(TABLE, context, [Place.TURN, Place.TURN_BY_WORK], np.inf)
+        activities = line_up(TABLE, context, [Place.TURN], np.inf)
         whole = solve.watched(Budget(work=work, stop=solve.is_settled))
         run_in_turn(_scheduler(context, activities, SHORT_TURN), context, whole)
         return

@@ -35,7 +35,7 @@ NO_LIMITS = Limits(nodes=_MOST, leaves=_MOST, stall_nodes=_MOST, solutions=1)
 
 
 def search_zero_objective(
-    context: HeuristicContext, budget: Budget, number: int = 0, limits: Limits = NO_LIMITS
+    context: HeuristicContext, budget: Budget, number: int = 0
 ) -> SubMipResult:
     """Search for a feasible point, whatever it costs, until anybody has one.
 
@@ -47,8 +47,6 @@ def search_zero_objective(
         A search that is still under way when it is spent is killed.
     number : int
         The first minimises nothing, others random costs of the integers, each with its own seed.
-    limits : Limits
-        What else ends the search.
     """
     model, domain = context.model, context.domain
     whole = model.is_integer == 1
@@ -64,7 +62,7 @@ def search_zero_objective(
         sub,
         context.submit_feasible,
         own,
-        limits=limits,
+        limits=NO_LIMITS,
         source=SOURCE,
         seed=seed,
         in_child=True,
@@ -86,14 +84,6 @@ DELAY_SHARE, LONGEST_DELAY = 0.1, 2.0
 """When threads begin: part of the time limit, and seconds at most. Most models have a point by
 then, and no process is started for them."""
 
-MOST_ENTRIES_BY_WORK, BY_WORK = 50_000, Limits(nodes=10, leaves=10, stall_nodes=10, solutions=1)
-"""Entries of a model up to which there is a search where work is counted, and the limits of it:
-HiGHS stops at no amount of work, and its root, where most points are found, takes minutes on larger
-ones."""
-
-
-NEEDS = Needs(integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=False)
-
 
 @dataclass(frozen=True)
 class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
@@ -104,14 +94,13 @@ class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
     name : str
     number : int
         Each searches another way: the first minimises nothing, others random costs.
-    limits : Limits
-    needs : Needs
     """
 
     name: str = "zero objective"
     number: int = 0
-    limits: Limits = NO_LIMITS
-    needs: Needs = NEEDS
+    needs: Needs = Needs(  # noqa: RUF009 - it is frozen
+        integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=False
+    )
 
     def prepare(self, context: HeuristicContext) -> HeuristicContext:
         """Leave out models without rows."""
@@ -121,7 +110,7 @@ class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
 
     def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
         """Search until there is a point."""
-        search_zero_objective(state, budget, self.number, self.limits)
+        search_zero_objective(state, budget, self.number)
         return OVER
 
 

@@ -19,7 +19,7 @@ from solvers.mip.heuristics.constructive import Trivial
 from solvers.mip.heuristics.diving.batched import DeviceDives
 from solvers.mip.heuristics.diving.heuristic import ImprovingDive, LinearDive
 from solvers.mip.heuristics.feasibility_pump.run import DevicePumps, FeasibilityPump
-from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive, Round
+from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive
 from solvers.mip.heuristics.knowledge import DeviceProbe, Probe, SolveRelaxation
 from solvers.mip.heuristics.large_neighbourhood.search import Mend, Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
@@ -30,15 +30,10 @@ from solvers.mip.heuristics.local_search.gpu.heuristic import (
 from solvers.mip.heuristics.local_search.heuristic import AggregatedLocalSearch, LocalSearch
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import MeetInTheMiddle
 from solvers.mip.heuristics.one_opt.improve import DeviceImprove, Improve
-from solvers.mip.heuristics.zero_objective import (
-    BY_WORK,
-    MOST_ENTRIES_BY_WORK,
-    DelayedZeroObjective,
-    ZeroObjective,
-)
+from solvers.mip.heuristics.zero_objective import DelayedZeroObjective, ZeroObjective
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.credit import CLAUSES, DIVES, NEIGHBOURHOODS, SWAPS, WALKS
-from solvers.mip.portfolio.heuristic import Heuristic, Needs
+from solvers.mip.portfolio.heuristic import Heuristic
 
 
 class Place(Enum):
@@ -46,7 +41,6 @@ class Place(Enum):
 
     TURN = "turns on the CPU, side by side or one after the other"
     TURN_BY_CLOCK = "turns of the only thread, where the clock decides"
-    TURN_BY_WORK = "turns of the only thread, where every run has to take the same path"
     THREAD = "a thread of its own, beside turns side by side"
     DEVICE_TURN = "turns in the GPU's thread"
     DEVICE_THREAD = "a thread of its own that uses the GPU"
@@ -160,7 +154,6 @@ TABLE: tuple[Row, ...] = (
         most=1,
         once=True,
     ),
-    Row(Round(), 1.0, 0.1, most=1),
     Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=DIVES),
     Row(Probe(), 1.0, 1.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
     Row(FeasibilityPump(), 3.0, 0.3, one_of=4),
@@ -171,18 +164,6 @@ TABLE: tuple[Row, ...] = (
         longest=_FREE,
         shortest=_FREE,
         part_of_time=0.3,
-        most=1,
-        once=True,
-    ),
-    # counts for five seconds: others have their first turns before
-    Row(
-        ZeroObjective(
-            limits=BY_WORK,
-            needs=Needs(integers=True, most_entries=MOST_ENTRIES_BY_WORK, incumbent=False),
-        ),
-        *(2.0, 0.0, Place.TURN_BY_WORK),
-        longest=5.0,
-        shortest=5.0,
         most=1,
         once=True,
     ),

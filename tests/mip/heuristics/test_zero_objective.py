@@ -77,7 +77,7 @@ def zero_objectives(context: HeuristicContext, place: Place, seconds: float = 10
     return line_up([row for row in TABLE if row.place is place], context, [place], seconds)
 
 
-@pytest.mark.parametrize("place", [Place.TURN_BY_CLOCK, Place.TURN_BY_WORK, Place.THREAD])
+@pytest.mark.parametrize("place", [Place.TURN_BY_CLOCK, Place.THREAD])
 def test_models_without_integers_or_with_too_many_entries_are_left_alone(place):
     assert zero_objectives(context_of(schedule(1)), place)
     assert not zero_objectives(context_of(continuous()), place)
@@ -93,10 +93,10 @@ def test_threads_begin_by_themselves_and_find_a_point(monkeypatch, cores, expect
     began, both = [], threading.Barrier(expected)
     search = zero_objective.search_zero_objective
 
-    def listen(context, budget, number, limits):
+    def listen(context, budget, number):
         began.append(number)
         both.wait(60.0)
-        return search(context, budget, number, limits)
+        return search(context, budget, number)
 
     monkeypatch.setattr(zero_objective, "search_zero_objective", listen)
     begin_threads(context)
@@ -139,12 +139,10 @@ def test_threads_do_not_begin_where_there_is_a_point_or_it_is_over(monkeypatch):
 
 def test_among_turns_it_has_one_while_there_is_no_point():
     context = context_of(schedule(1))
-    (by_work,) = zero_objectives(context, Place.TURN_BY_WORK)
-    (by_time,) = zero_objectives(context, Place.TURN_BY_CLOCK)
-    assert by_work.once
-    assert by_time.once
-    assert by_time.longest == pytest.approx(3.0)
-    assert by_work.share() > 0.0
-    by_work.work(Budget(), 0)
+    (turn,) = zero_objectives(context, Place.TURN_BY_CLOCK)
+    assert turn.once
+    assert turn.longest == pytest.approx(3.0)
+    assert turn.share() > 0.0
+    turn.work(Budget(), 0)
     assert context.has_point
-    assert by_work.share() == by_time.share() == 0.0
+    assert turn.share() == 0.0

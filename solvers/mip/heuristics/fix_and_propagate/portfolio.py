@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.fix_and_propagate.bulk import round_point
 from solvers.mip.heuristics.fix_and_propagate.dive import Diver, DiveResult
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
 from solvers.mip.inference.cliques import Cliques
@@ -143,10 +142,6 @@ def _is_new(model: MipModel, x: FloatArray, known: set[bytes]) -> bool:
     return True
 
 
-BULK_ROUNDINGS = 8
-"""Roundings of the relaxation's point in one turn, each with other draws."""
-
-
 class Dive(Heuristic[HeuristicContext, HeuristicContext]):
     """Dives by strategies that need no relaxation, beginning with another one in each turn."""
 
@@ -167,27 +162,6 @@ class GuidedDive(Heuristic[HeuristicContext, HeuristicContext]):
     def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
         """Dive by one strategy after the other."""
         _dive(state, LP_GUIDED, budget, seed, state.reference())
-        return UNFINISHED
-
-
-class Round(Heuristic[HeuristicContext, HeuristicContext]):
-    """Roundings of the relaxation's point, with propagation."""
-
-    name = "round"
-    needs = Needs(relaxation=True)
-
-    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
-        """Round some times, with other draws each time."""
-        context, reference = state, state.reference()
-        if reference is None:
-            return UNFINISHED
-        for draw in range(BULK_ROUNDINGS):
-            if budget.spent():
-                break
-            found = round_point(
-                context.model, reference, budget, seed + draw, context.cache, context.domain
-            )
-            context.submit(found.x, "rounding")
         return UNFINISHED
 
 
