@@ -20,12 +20,12 @@ import numpy.typing as npt
 from solvers.core.concurrency import start_thread
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
-from solvers.core.problem import FloatArray
+from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.progress import Progress
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.cudss_library import OutOfMemoryError, check
 from solvers.interior_point.linear_system import DUAL_REGULARISATION, SingularError
-from solvers.interior_point.ordering import elimination_order, long_rows
+from solvers.interior_point.ordering import long_rows, without
 
 MEMORY_FIGURES = 16
 """Figures of the memory estimate; the second is the most that the GPU has to hold."""
@@ -91,6 +91,39 @@ class CuDSS:
 
     def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
         """Order the matrix whose lower triangle has entries there, by columns, and lay it out."""
+        long = long_rows(row, column, size)
+        if long.any():
+            self._order_last(long, row, column)
+        self._lay_out(row, column, size)
+        with self._stoppable():
+            self._execute(names.FULL_ANALYSIS, "the analysis")
+        figures = (c_int64 * MEMORY_FIGURES)()
+        self._get(self._version.memory, figures)
+        self.bytes_needed = float(figures[PEAK_ON_DEVICE])
+        entries = c_int64()
+        self._get(names.FACTOR_ENTRIES, entries)
+        self.entries = entries.value
+
+    def _order_last(self, long: BoolArray, row: npt.NDArray[Any], column: npt.NDArray[Any]) -> None:
+        """Order all rows but the long ones by nested dissection, and those into its last part.
+
+        The library is told the tree of parts beside the order, without which it takes the rows for
+        one part: an energy system of 8,760 hours was factorised in 24 ms on an H200 instead of 223,
+        and analysed in 1.0 s instead of 5.5.
+        """
+        rest = CuDSS(self._device, self._progress)
+        kept, inside_row, inside_column = without(long, row, column)
+        rest._lay_out(inside_row, inside_column, kept.size)
+        with rest._stoppable():
+            rest._execute(names.ORDERING, "ordering")
+        order = np.concatenate([kept[rest._array(names.ORDER)], np.flatnonzero(long)])
+        tree = rest._array(self._version.tree)
+        tree[-1] += np.count_nonzero(long)
+        self._tell(names.OWN_ORDER, order.astype(np.int32))
+        self._tell(self._version.own_tree, tree)
+
+    def _lay_out(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
+        """Describe the matrix and its vectors to the library."""
         # the lower triangle by columns is the upper one by rows
         starts = np.searchsorted(column, np.arange(size + 1)).astype(np.int32)
         self._starts = self._device.to_device(starts)
@@ -110,20 +143,6 @@ class CuDSS:
             )
             for vector in (self._right, self._solution)
         )
-        if long_rows(row, column, size).any():  # which nested dissection cannot cope with
-            order = elimination_order(row, column, size).astype(np.int32)
-            self._call(
-                *("cudssDataSet", self._handle, self._data, names.USER_ORDER),
-                *(_address(order), c_size_t(order.nbytes)),
-            )
-        with self._stoppable():
-            self._execute(names.FULL_ANALYSIS, "the analysis")
-        figures = (c_int64 * MEMORY_FIGURES)()
-        self._get(self._version.memory, figures)
-        self.bytes_needed = float(figures[PEAK_ON_DEVICE])
-        entries = c_int64()
-        self._get(names.FACTOR_ENTRIES, entries)
-        self.entries = entries.value
 
     def factorise(self, values: FloatArray) -> None:
         """Factorise with these values (entries,), which live on the device."""
@@ -195,6 +214,26 @@ class CuDSS:
         self._call(
             *("cudssDataGet", self._handle, self._data, figure),
             *(byref(value), sizeof(value), byref(written)),
+        )
+
+    def _array(self, figure: int) -> npt.NDArray[np.int32]:
+        """Return whole numbers that the library tells, as many as it has."""
+        written = c_size_t()
+        self._call(
+            *("cudssDataGet", self._handle, self._data, figure, None, c_size_t(0), byref(written))
+        )
+        values = np.zeros(written.value // 4, dtype=np.int32)
+        self._call(
+            *("cudssDataGet", self._handle, self._data, figure),
+            *(_address(values), c_size_t(values.nbytes), byref(written)),
+        )
+        return values
+
+    def _tell(self, figure: int, values: npt.NDArray[np.int32]) -> None:
+        """Give whole numbers to the library, which copies them."""
+        self._call(
+            *("cudssDataSet", self._handle, self._data, figure),
+            *(_address(values), c_size_t(values.nbytes)),
         )
 
     def _call(self, name: str, *arguments: Any) -> None:

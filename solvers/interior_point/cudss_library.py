@@ -35,6 +35,8 @@ class Version:
     no_pivoting: int
     memory: int
     interrupt: int
+    tree: int
+    own_tree: int
     row_starts: tuple[int, ...]
 
 
@@ -42,16 +44,16 @@ REAL_64, INTEGER_32 = 1, 10
 """CUDA's numbers for types."""
 
 VERSIONS = (
-    Version((0, 7), ".so.0", 8, 10, 2, 12, 22, ()),
-    Version((1,), ".so.1", 7, 9, 1, 13, 23, (INTEGER_32,)),
+    Version((0, 7), ".so.0", 8, 10, 2, 12, 22, 21, 20, ()),
+    Version((1,), ".so.1", 7, 9, 1, 13, 23, 22, 21, (INTEGER_32,)),
 )
 
 FILE, THREADING_FILE = "libcudss", "libcudss_mtlayer_gomp"
 
-FULL_ANALYSIS, FACTORISATION, REFACTORISATION, SOLVE = 3, 4, 8, 1008
+ORDERING, FULL_ANALYSIS, FACTORISATION, REFACTORISATION, SOLVE = 1, 3, 4, 8, 1008
 """Phases; analysis and solve are sums of their parts."""
 
-INFO, FACTOR_ENTRIES, REPLACED_PIVOTS, USER_ORDER = 0, 1, 2, 9
+INFO, FACTOR_ENTRIES, REPLACED_PIVOTS, ORDER, OWN_ORDER = 0, 1, 2, 4, 9
 """What can be asked of a factorisation, and the order that it can be told, in any version."""
 
 SYMMETRIC, UPPER, ZERO_BASED, BY_COLUMN = 1, 2, 0, 0

@@ -38,14 +38,22 @@ def long_rows(row: IndexArray, column: IndexArray, size: int) -> BoolArray:
     return long
 
 
+def without(
+    long: BoolArray, row: IndexArray, column: IndexArray
+) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return the rows that are not ``long`` (size,), and the lower triangle of these alone."""
+    rest = np.flatnonzero(~long)
+    place = np.full(long.size, -1)
+    place[rest] = np.arange(rest.size)
+    inside = np.flatnonzero(~(long[row] | long[column]))
+    return rest, place[row[inside]], place[column[inside]]
+
+
 def elimination_order(row: IndexArray, column: IndexArray, size: int) -> IndexArray:
     """Return the rows (size,) of a matrix, given by its lower triangle, in their order."""
     long = long_rows(row, column, size)
-    rest = np.flatnonzero(~long)
-    place = np.full(size, -1)
-    place[rest] = np.arange(rest.size)
-    inside = np.flatnonzero(~(long[row] | long[column]))
-    order = _minimum_degree(place[row[inside]], place[column[inside]], rest.size)
+    rest, inside_row, inside_column = without(long, row, column)
+    order = _minimum_degree(inside_row, inside_column, rest.size)
     return np.concatenate([rest[order], np.flatnonzero(long)])
 
 

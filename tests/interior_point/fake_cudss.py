@@ -44,7 +44,7 @@ class FakeCuDSS:
         self.live = 0
         self.matrices: dict[int, Any] = {}
         self.stop: Any = None
-        self.order: Any = None
+        self.told = dict[int, Any]()
         self.info = 0
 
     def _make(self, out: Any, made: Any = True) -> int:
@@ -85,8 +85,8 @@ class FakeCuDSS:
     def cudssDataSet(  # noqa: N802
         self, handle: Any, data: Any, figure: int, value: Any, size: Any
     ) -> int:
-        if figure == names.USER_ORDER:
-            self.order = at(value, ctypes.c_int32, size.value // 4).copy()
+        if figure in (names.OWN_ORDER, self.version.own_tree):
+            self.told[figure] = at(value, ctypes.c_int32, size.value // 4).copy()
             return 0
         if figure != self.version.interrupt:
             return INVALID
@@ -98,11 +98,19 @@ class FakeCuDSS:
     ) -> int:
         if not self.phases:
             return NOT_INITIALISED
+        if figure in (names.ORDER, self.version.tree):
+            rows = self.rows
+            found = np.arange(rows)[::-1] if figure == names.ORDER else np.array([0, 5, rows - 5])
+            if value is None:
+                written._obj.value = 4 * found.size
+            else:
+                at(value, ctypes.c_int32, found.size)[...] = found
+            return 0
         if figure == self.version.memory:
             value._obj[1] = self.memory
             return 0
-        found = {names.INFO: self.info, names.FACTOR_ENTRIES: 7, names.REPLACED_PIVOTS: 2}
-        value._obj.value = found[figure]
+        figures = {names.INFO: self.info, names.FACTOR_ENTRIES: 7, names.REPLACED_PIVOTS: 2}
+        value._obj.value = figures[figure]
         return 0
 
     def cudssMatrixCreateCsr(  # noqa: N802
@@ -131,6 +139,7 @@ class FakeCuDSS:
             return NOT_INITIALISED
         self.phases.append(phase)
         matrix, solution, right = rest[2:]
+        self.rows = self.matrices[matrix.value][0].size - 1
         if phase in (names.FACTORISATION, names.REFACTORISATION):
             starts, indices, values = self.matrices[matrix.value]
             rows = np.repeat(np.arange(starts.size - 1), np.diff(starts))
