@@ -1,8 +1,9 @@
-// What is told of a matrix in one look at its entries.
+// Loops over the entries of a matrix: what is told of its rows, and parts of it.
 #include <algorithm>
 #include <cmath>
 
 #include "native/bindings.h"
+#include "native/threads.h"
 
 using namespace native;
 
@@ -27,8 +28,50 @@ void row_sizes(const SparseRows<Index> &rows, Span<double> smallest, Span<double
     }
 }
 
+/// Count the entries of some rows in columns that have a place, which is not negative.
+template <class Index>
+void count_kept(const SparseRows<Index> &rows, Span<const std::int64_t> chosen,
+                Span<const Index> place, Span<Index> counts, int threads) {
+    check_rows("rows", rows, rows.indptr.size() - 1);
+    check_length("counts", counts.size(), chosen.size());
+    parallel_for(threads, chosen.size(), [&](std::int64_t k) {
+        const std::int64_t end = rows.indptr[chosen[k] + 1];
+        Index count = 0;
+        for (std::int64_t entry = rows.indptr[chosen[k]]; entry < end; ++entry)
+            count += place[rows.indices[entry]] >= 0 ? 1 : 0;
+        counts[k] = count;
+    });
+}
+
+/// Copy these entries, those of the k-th row from ``starts[k]`` on, with the places of columns.
+template <class Index>
+void copy_kept(const SparseRows<Index> &rows, Span<const std::int64_t> chosen,
+               Span<const Index> place, Span<const Index> starts, Span<Index> indices,
+               Span<double> data, int threads) {
+    check_rows("rows", rows, rows.indptr.size() - 1);
+    check_length("starts", starts.size(), chosen.size() + 1);
+    check_length("indices", indices.size(), starts[chosen.size()]);
+    check_length("data", data.size(), starts[chosen.size()]);
+    parallel_for(threads, chosen.size(), [&](std::int64_t k) {
+        const std::int64_t end = rows.indptr[chosen[k] + 1];
+        std::int64_t at = starts[k];
+        for (std::int64_t entry = rows.indptr[chosen[k]]; entry < end; ++entry) {
+            const Index column = place[rows.indices[entry]];
+            if (column >= 0) {
+                indices[at] = column;
+                data[at] = rows.data[entry];
+                ++at;
+            }
+        }
+    });
+}
+
 template <class Index> void declare(nanobind::module_ &module) {
     expose(module, "row_sizes", &row_sizes<Index>, "rows", "smallest", "largest");
+    expose(module, "count_kept", &count_kept<Index>, "rows", "chosen", "place", "counts",
+           "threads");
+    expose(module, "copy_kept", &copy_kept<Index>, "rows", "chosen", "place", "starts", "indices",
+           "data", "threads");
 }
 
 } // namespace

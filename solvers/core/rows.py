@@ -192,6 +192,28 @@ class SparseRows:
             self.data[kept], places[self.indices[kept]], _starts(row, shape[0]), shape
         )
 
+    def part(
+        self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], threads: int = 1
+    ) -> SparseRows:
+        """Return the matrix of some rows and columns, given by ascending numbers, in that order.
+
+        Compiled loops do it, on so many threads.
+        """
+        from solvers.native.core_rows import copy_kept, count_kept
+
+        kind = self.indices.dtype
+        place = np.full(self.shape[1], -1, dtype=kind)
+        place[columns] = np.arange(columns.size, dtype=kind)
+        starts = np.zeros(rows.size + 1, dtype=kind)
+        count_kept(self, rows, place, starts[1:], threads)
+        np.cumsum(starts, out=starts)
+        indices, data = np.empty(starts[-1], dtype=kind), np.empty(starts[-1])
+        copy_kept(self, rows, place, starts, indices, data, threads)
+        if data.size <= MOST_SHORT:
+            indices = indices.astype(np.int32, copy=False)
+            starts = starts.astype(np.int32, copy=False)
+        return SparseRows(data, indices, starts, (rows.size, columns.size))
+
     def canonical(self) -> SparseRows:
         """Return the same matrix with ascending columns, each entry once and none of them zero."""
         if self.nnz > SMALL:

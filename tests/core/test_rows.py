@@ -170,3 +170,28 @@ def test_what_loops_read_is_shared_where_it_can_be_and_not_written_to() -> None:
     for array in (cast.data, cast.indices, cast.indptr, single.data):
         assert not array.flags.writeable
     assert given.data.flags.writeable
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_a_part_has_some_rows_and_columns_in_their_order(
+    shape: tuple[int, int], index: type[np.signedinteger]
+) -> None:
+    matrix = random_matrix(shape, 4)
+    rng = np.random.default_rng(4)
+    chosen = [np.flatnonzero(rng.random(size) < 0.7) for size in shape]
+    whole = SparseRows.of(matrix)
+    whole = replace(whole, indices=whole.indices.astype(index), indptr=whole.indptr.astype(index))
+    part = whole.part(*chosen)
+    assert part.indices.dtype == part.indptr.dtype == np.int32
+    assert part.shape == tuple(one.size for one in chosen)
+    expected = matrix[chosen[0]][:, chosen[1]]
+    for made, other in zip(
+        (part.data, part.indices, part.indptr),
+        (expected.data, expected.indices, expected.indptr),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(made, other)
+    shared = whole.part(*chosen, threads=3)
+    assert bits(shared.data) == bits(part.data)
+    np.testing.assert_array_equal(shared.indices, part.indices)

@@ -231,7 +231,7 @@ class Compaction:
     def _enter(self, kept: Kept, record: Record, before: _Snapshot, now: Answer) -> None:
         """Make a part and go on there, unless it is empty or there is no memory for it."""
         whole, problem = self._whole, self._problem
-        part = leave_out(problem, kept, now.x)
+        part = leave_out(problem, kept, now.x, whole.threads)
         if part.problem.num_nonzeros == 0:
             return
         old_factor = 1.0 if self._inside is None else self._inside.weight_factor

@@ -18,9 +18,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.concurrency import threads_for
 from solvers.core.lp_answer import Answer
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows
 from solvers.core.vectors import inner
+
+STEPS_PER_ENTRY = 4
+"""Elementary steps of copying an entry, by which is seen whether threads pay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,20 +158,22 @@ class Part:
         return whole
 
 
-def leave_out(problem: Problem, kept: Kept, x: FloatArray) -> Part:
+def leave_out(problem: Problem, kept: Kept, x: FloatArray, threads: int = 1) -> Part:
     """Make the part of a problem that is kept, with all other columns where x (n,) has them."""
     columns, rows = np.flatnonzero(kept.columns), np.flatnonzero(kept.rows)
     outside = np.where(kept.columns, 0.0, x)
-    matrix = problem.matrix_csc[:, columns].tocsr()[rows]
+    threads = threads_for(STEPS_PER_ENTRY * problem.num_nonzeros, threads)
+    by_column = SparseRows.of(problem.matrix_csc).part(columns, rows, threads)
     contribution = (problem.matrix @ outside)[rows]
-    smaller = Problem(
+    smaller = Problem.from_canonical(
         cost=problem.cost[columns],
-        matrix=matrix,
+        matrix=problem.entries.part(rows, columns, threads),
         row_lower=problem.row_lower[rows] - contribution,
         row_upper=problem.row_upper[rows] - contribution,
         lower=problem.lower[columns],
         upper=problem.upper[columns],
         integrality=np.zeros(columns.size, dtype=bool),
         offset=problem.offset + inner(problem.cost, outside),
+        matrix_csc=by_column.csc,
     )
     return Part(smaller, kept, columns, rows, x)

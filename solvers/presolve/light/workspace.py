@@ -21,7 +21,6 @@ from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_basis import undo_basis
-from solvers.native.presolve_light_compress import gather
 from solvers.native.presolve_light_undo import forward_duals, forward_point, undo_duals, undo_point
 
 ALIVE = 2**62
@@ -125,8 +124,8 @@ def reduced_problem(problem: Problem, w: Workspace, threads: int = 1) -> Problem
         np.flatnonzero(w.row_removed == ALIVE),
         np.flatnonzero(w.column_removed == ALIVE),
     )
-    by_row = _living(w.by_row, w.row_length, rows, columns, w.column_removed, threads)
-    by_column = _living(w.by_column, w.column_length, columns, rows, w.row_removed, threads)
+    by_row = w.by_row.part(rows, columns, threads)
+    by_column = w.by_column.part(columns, rows, threads)
     return Problem.from_canonical(
         cost=w.cost[columns],
         matrix=by_row,
@@ -141,20 +140,6 @@ def reduced_problem(problem: Problem, w: Workspace, threads: int = 1) -> Problem
         # whoever is next wants the matrix by columns, too, and here it is at hand in that order
         matrix_csc=by_column.csc,
     )
-
-
-def _living(
-    matrix: SparseRows, length: Any, owners: Any, others: Any, other_removed: Any, threads: int
-) -> SparseRows:
-    """Return the living owners' living entries, in their order."""
-    kind = matrix.indices.dtype
-    place = np.empty(other_removed.size, dtype=kind)
-    place[others] = np.arange(others.size, dtype=kind)
-    starts = np.zeros(owners.size + 1, dtype=kind)
-    np.cumsum(length[owners], out=starts[1:])
-    indices, data = np.empty(starts[-1], dtype=kind), np.empty(starts[-1])
-    gather(matrix, owners, other_removed, place, starts, indices, data, threads)
-    return SparseRows(data, indices, starts, (owners.size, others.size))
 
 
 # Both ways between the original and the reduced problem, for whole outcomes and starts.
