@@ -156,8 +156,13 @@ substitute(os.environ["CLIENT_SOLVER"])
 
 if __name__ == "__main__":
     sys.argv = sys.argv[1:]
-    sys.path[0] = str(Path(sys.argv[0]).resolve().parent)
+    script = Path(sys.argv[0]).resolve()
+    sys.path[0] = str(script.parent)
     try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
+        if (script.parent / "__init__.py").exists():  # it may import its neighbours relatively
+            sys.path.insert(0, str(script.parents[1]))
+            runpy.run_module(f"{script.parent.name}.{script.stem}", run_name="__main__")
+        else:
+            runpy.run_path(sys.argv[0], run_name="__main__")
     finally:
         write_report()

@@ -168,8 +168,22 @@ class LegacyPersistentGpuHeur(LegacyGpuHeur, InstanceKeeper, PersistentSolver): 
             constraint.set_value((lower, body + coefficient * var, upper))
 
     def load_vars(self, vars_to_load: Sequence[Any] | None = None) -> None:
-        """Give the variables the values of the last solution."""
-        self._solution().load_vars(vars_to_load)
+        """Give the variables the values of the last solution.
+
+        Of those named the ones that took no part are columns of other solvers all the same: fixed
+        ones keep their value, and others without one get that of their bounds nearest to zero.
+        """
+        loader = self._solution()
+        if vars_to_load is None:
+            loader.load_vars()
+            return
+        known = loader.get_vars()
+        loader.load_vars([variable for variable in vars_to_load if variable in known])
+        for variable in vars_to_load:
+            if variable not in known and variable.value is None:
+                lower, upper = variable.bounds
+                nearest = max(0.0 if lower is None else lower, 0.0)
+                variable.set_value(nearest if upper is None else min(nearest, upper), True)
 
     def load_duals(self, cons_to_load: Sequence[Any] | None = None) -> None:
         """Put the duals of constraints into the model's suffix ``dual``, made if need be."""

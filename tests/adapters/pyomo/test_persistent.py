@@ -127,6 +127,19 @@ def test_column_is_added_to_model_and_instance(solver: Any, model: Any) -> None:
         solver.add_column(model, model.z, 1, [model.capacity, model.capacity], [1])
 
 
+def test_variables_that_took_no_part_are_loaded_as_columns_would_be(
+    solver: Any, model: Any
+) -> None:
+    model.idle = pyo.Var(bounds=(2, 5))
+    model.below = pyo.Var(bounds=(None, -1))
+    model.free = pyo.Var()
+    model.y.fix(2)
+    solver.solve(load_solutions=False, save_results=False)
+    solver.load_vars([model.x, model.y, model.idle, model.below, model.free])
+    assert model.x.value == pytest.approx(2)
+    assert [v.value for v in (model.y, model.idle, model.below, model.free)] == [2, 2, -1, 0]
+
+
 def test_solution_is_loaded_on_demand(solver: Any, model: Any) -> None:
     with pytest.raises(ProblemError, match="not solved yet"):
         solver.load_vars()
