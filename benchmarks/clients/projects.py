@@ -78,7 +78,7 @@ PROJECTS = (
     Project(
         "mpi-sppy",
         ("mpi-sppy==0.14.0", "pandas", "sortedcollections", "pulp<4"),
-        *("Pyomo/mpi-sppy", "main"),
+        *("Pyomo/mpi-sppy", "0.14.0"),
         ("mpisppy/tests/test_ef_ph.py", "mpisppy/tests/test_conf_int_farmer.py"),
         cut="all but the extensive form and progressive hedging of farmer, sizes and hydro",
     ),
@@ -104,6 +104,13 @@ PROJECTS = (
             for part in ("optimization", "solvers", "infeasibility", "examples")
         ),
         cut="what solves no models",
+    ),
+    Project(
+        "switch",
+        ("switch-model==2.0.9.post0", "pulp<4"),
+        *("switch-model/switch", "2.0.9.post0"),
+        ("tests/examples_test*.py",),
+        cut="upgrades of old data, which solve nothing",
     ),
     Project(
         "pyfrontier",

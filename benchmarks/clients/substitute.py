@@ -161,7 +161,8 @@ if __name__ == "__main__":
     try:
         if (script.parent / "__init__.py").exists():  # it may import its neighbours relatively
             sys.path.insert(0, str(script.parents[1]))
-            runpy.run_module(f"{script.parent.name}.{script.stem}", run_name="__main__")
+            name = f"{script.parent.name}.{script.stem}"
+            runpy.run_module(name, run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(sys.argv[0], run_name="__main__")
     finally:
