@@ -34,6 +34,7 @@ OTHERWISE = {
     "test_mip_rel_gap_passdown": "compares gaps of runs that take half a minute",
     "test_crossover": "counts iterations of crossover",
     "test_semi_continuous": "has semi-continuous variables",
+    "test_mip6": "takes as much of a processor as all the others together",
 }
 
 
