@@ -43,13 +43,14 @@ class Plan:
         Rows with more entries than this take a whole unit.
     units_from : int
         Rows with more entries than this take several units, one for so many entries. A multiple
-        of a unit's lanes, so that no unit of a long row is without entries.
+        of a unit's lanes, so that no unit of a long row is without entries. With 4096
+        dense columns of 20,000 entries cost 5 % more than with 8192, with 16384 a staircase 13 %.
     """
 
     height: int = 32
     steps: int = 4
     unit_from: int = 256
-    units_from: int = 16384
+    units_from: int = 8192
 
 
 CPU_PLAN = Plan(height=1)
