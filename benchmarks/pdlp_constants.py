@@ -38,6 +38,7 @@ VARIANTS: dict[str, Recipe] = dict(
             "the engine",
             scaling="curtis-reid",
             curtis_reid_ridge=0.2,
+            standstill=0.9,
             proportional=1.0,
             integral=0.0,
             balance=0.25,

@@ -41,6 +41,10 @@ class Recipe:
     sufficient: float = 0.2
     necessary: float = 0.5
     artificial: float = 0.36
+    standstill: float = math.inf
+    """Part of the metric at half the iterations, above which there is a restart (engine: 0.9)"""
+    standstill_share: float = 0.05
+    """after this part of all iterations."""
     first_check_restarts: bool = True
     reflection: float = 1.0
     weight_rule: str = "pid"
@@ -113,7 +117,8 @@ class Lab:
         weight = self._first_weight()
         controller = Controller(weight)
         k = total = checks = restarts = 0
-        first = previous = math.inf
+        first = previous = mark = math.inf
+        marked = 0
         found: dict[float, int] = {}
         while total < cap and time.perf_counter() - began < seconds:
             eta = 0.998 / self.norm
@@ -138,9 +143,15 @@ class Lab:
                     found[tolerance] = total
             if len(found) == len(tolerances) or not math.isfinite(primal + dual + gap):
                 break
+            if k <= r.check_interval:
+                still, marked, mark = False, k, now
+            elif still := k >= 2 * marked:
+                still = now > r.standstill * mark and k >= r.standstill_share * total
+                marked, mark = k, now
             controller.note(primal, dual, gap, r)
             if (
                 (checks == 1 and r.first_check_restarts)
+                or still
                 or now <= r.sufficient * first
                 or (now <= r.necessary * first and now > previous)
                 or k >= r.artificial * total

@@ -29,39 +29,43 @@ class Control(IntEnum):
     # The memory of the restart tests
     FIRST_METRIC = 10  # of the first iteration since the restart
     PREVIOUS_METRIC = 11  # at the check before
+    MARK_METRIC = 12  # at the last doubling of the iterations since the restart
+    MARK_ITERATIONS = 13  # of that check, since the restart; 0 before the first
     # The best primal weight so far
-    BEST_WEIGHT = 12
-    BEST_IMBALANCE = 13
+    BEST_WEIGHT = 14
+    BEST_IMBALANCE = 15
     # The best points so far
-    BEST_ERROR = 14
-    BEST_OBJECTIVE = 15
+    BEST_ERROR = 16
+    BEST_OBJECTIVE = 17
     # What the check decided
-    RESTART = 16
-    KEEP_BEST = 17
-    KEEP_FEASIBLE = 18
+    RESTART = 18
+    KEEP_BEST = 19
+    KEEP_FEASIBLE = 20
     # Statistics of the check
-    PRIMAL_RESIDUAL = 19
-    DUAL_RESIDUAL = 20
-    PRIMAL_OBJECTIVE = 21
-    DUAL_OBJECTIVE = 22
-    PRIMAL_DISTANCE = 23
-    DUAL_DISTANCE = 24
-    METRIC_SQUARED = 25
+    PRIMAL_RESIDUAL = 21
+    DUAL_RESIDUAL = 22
+    PRIMAL_OBJECTIVE = 23
+    DUAL_OBJECTIVE = 24
+    PRIMAL_DISTANCE = 25
+    DUAL_DISTANCE = 26
+    METRIC_SQUARED = 27
     # Constants of the solve
-    PRIMAL_TOLERANCE = 26
-    DUAL_TOLERANCE = 27
-    GAP_TOLERANCE = 28
-    SIDE_NORM = 29
-    COST_NORM = 30
-    OFFSET = 31
-    SUFFICIENT = 32
-    NECESSARY = 33
-    ARTIFICIAL = 34
-    RESIDUAL_EXPONENT = 35
-    SHORTEST_DISTANCE = 36
-    LONGEST_DISTANCE = 37
-    LARGEST_IMBALANCE = 38  # decades
-    STEP_SHRINK = 39  # factor on the step when the metric proves it too long
+    PRIMAL_TOLERANCE = 28
+    DUAL_TOLERANCE = 29
+    GAP_TOLERANCE = 30
+    SIDE_NORM = 31
+    COST_NORM = 32
+    OFFSET = 33
+    SUFFICIENT = 34
+    NECESSARY = 35
+    ARTIFICIAL = 36
+    STANDSTILL = 37
+    STANDSTILL_SHARE = 38
+    RESIDUAL_EXPONENT = 39
+    SHORTEST_DISTANCE = 40
+    LONGEST_DISTANCE = 41
+    LARGEST_IMBALANCE = 42  # decades
+    STEP_SHRINK = 43  # factor on the step when the metric proves it too long
 
 
 class Stop(IntEnum):

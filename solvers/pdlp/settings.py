@@ -90,6 +90,11 @@ class RestartSettings:
     right the better, and rare restarts pay later on only."""
     loose_from: float = 1e-5
     """Least tolerance that is a loose one."""
+    standstill: float = 0.9
+    """Restart when the metric is more than this part of what it was at half the iterations since
+    the last restart: then x or y moves on in a straight line, and a better weight is what helps,"""
+    standstill_share: float = 0.05
+    """if this part of all iterations has passed since then."""
 
 
 @dataclass(frozen=True)

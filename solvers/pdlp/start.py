@@ -236,6 +236,8 @@ def _control(
         Control.SUFFICIENT: restart.sufficient_decrease,
         Control.NECESSARY: restart.necessary_decrease,
         Control.ARTIFICIAL: artificial,
+        Control.STANDSTILL: restart.standstill,
+        Control.STANDSTILL_SHARE: restart.standstill_share,
         Control.RESIDUAL_EXPONENT: weights.residual_exponent,
         Control.SHORTEST_DISTANCE: weights.shortest_distance,
         Control.LONGEST_DISTANCE: weights.longest_distance,

@@ -86,7 +86,7 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
     assert control[Control.COST_NORM] == pytest.approx(np.linalg.norm(problem.cost))
     for name in ("PRIMAL_TOLERANCE", "DUAL_TOLERANCE", "GAP_TOLERANCE"):
         assert control[Control[name]] == 1e-5
-    for name in ("SUFFICIENT", "NECESSARY", "ARTIFICIAL", "LARGEST_IMBALANCE", "STEP_SHRINK"):
+    for name in ("SUFFICIENT", "NECESSARY", "ARTIFICIAL", "STANDSTILL", "STEP_SHRINK"):
         assert control[Control[name]] > 0.0
     zeros = ("STOP", "ITERATIONS", "RESTARTS", "CHECKS", "ITERATIONS_SINCE_RESTART")
     assert all(control[Control[name]] == 0.0 for name in zeros)

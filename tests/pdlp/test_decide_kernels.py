@@ -165,6 +165,38 @@ def test_artificial_restart_of_long_after_the_last_one(since, expected):
     assert restarts(metric(0.8), iterations_since_restart=since) is expected
 
 
+@pytest.mark.parametrize(
+    ("now", "since", "expected"),
+    [(0.91, 1000.0, True), (0.89, 1000.0, False), (0.91, 900.0, False)],
+)
+def test_a_metric_that_stands_still_while_iterations_double_is_a_restart(now, since, expected):
+    # the mark is a metric of 1 after 600 iterations
+    assert restarts(metric(now), iterations_since_restart=since) is expected
+
+
+@pytest.mark.parametrize(("iterations", "expected"), [(23_700.0, True), (23_900.0, False)])
+def test_a_standstill_has_to_last_for_a_part_of_all_iterations(iterations, expected):
+    # 0.05 of 24 000 iterations are 1200
+    changes = {"iterations": iterations, "iterations_since_restart": 1000.0}
+    assert restarts(metric(0.95), **changes) is expected
+
+
+def test_the_mark_is_set_by_the_first_check_after_a_restart_and_when_iterations_double():
+    first = decide(metric(0.95), control_of(iterations_since_restart=0.0))
+    assert (first[Control.MARK_ITERATIONS], first[Control.MARK_METRIC]) == (
+        200.0,
+        pytest.approx(0.95),
+    )
+    assert not first[Control.RESTART]
+    between = decide(metric(0.8), control_of(iterations_since_restart=800.0))
+    assert (between[Control.MARK_ITERATIONS], between[Control.MARK_METRIC]) == (600.0, 1.0)
+    doubled = decide(metric(0.8), control_of(iterations_since_restart=1000.0))
+    assert (doubled[Control.MARK_ITERATIONS], doubled[Control.MARK_METRIC]) == (
+        1200.0,
+        pytest.approx(0.8),
+    )
+
+
 def test_the_metric_is_remembered_for_the_next_check():
     assert decide(metric(0.8), control_of())[Control.PREVIOUS_METRIC] == pytest.approx(0.8)
 

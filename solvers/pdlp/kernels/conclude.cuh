@@ -35,6 +35,20 @@ BOTH bool restart_is_due(const REAL* control, REAL metric, REAL iterations) {
            iterations >= control[ARTIFICIAL] * control[ITERATIONS];
 }
 
+// Whether the metric is what it was at half the iterations; remembers it at each doubling.
+BOTH bool stands_still(REAL* control, REAL metric, REAL iterations) {
+    if (control[MARK_ITERATIONS] == REAL(0)) {
+        control[MARK_ITERATIONS] = iterations;
+        control[MARK_METRIC] = metric;
+        return false;
+    }
+    if (iterations < REAL(2) * control[MARK_ITERATIONS]) return false;
+    const bool still = metric > control[STANDSTILL] * control[MARK_METRIC];
+    control[MARK_ITERATIONS] = iterations;
+    control[MARK_METRIC] = metric;
+    return still && iterations >= control[STANDSTILL_SHARE] * control[ITERATIONS];
+}
+
 BOTH REAL metric_squared(const REAL* control, REAL dx, REAL dy, REAL cross) {
     const REAL omega = control[WEIGHT];
     return omega * dx + dy / omega + REAL(2) * control[STEP] * cross;
@@ -51,6 +65,7 @@ BOTH void conclude(const REAL* rows, const REAL* columns, int count, REAL* contr
         const REAL square = metric_squared(control, columns[5], rows[5], rows[6]);
         control[FIRST_METRIC] = square > REAL(0) ? sqrt(square) : REAL(0);
         control[PREVIOUS_METRIC] = infinity;
+        control[MARK_ITERATIONS] = REAL(0);
     }
     const REAL square = metric_squared(control, columns[3], rows[3], rows[4]);
     const REAL primal_objective = columns[4] + control[OFFSET];
@@ -93,7 +108,8 @@ BOTH void conclude(const REAL* rows, const REAL* columns, int count, REAL* contr
     }
     if (square < REAL(0)) control[STEP] *= control[STEP_SHRINK];
     const REAL metric = square > REAL(0) ? sqrt(square) : REAL(0);
-    const bool restart = restart_is_due(control, metric, iterations);
+    const bool still = stands_still(control, metric, iterations);
+    const bool restart = still || restart_is_due(control, metric, iterations);
     control[PREVIOUS_METRIC] = metric;
     if (restart) {
         update_weight(control, primal, dual);

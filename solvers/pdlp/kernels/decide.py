@@ -9,9 +9,15 @@ Termination
 Restarts (cuPDLPx, arXiv 2507.14051)
     The fixed-point metric r of the last iteration against r0, that of the first since the last
     restart: restart at the first check, when r <= sufficient r0, when r <= necessary r0 and r has
-    grown since the check before, or when more than artificial times all
-    iterations.  r^2 = omega |dx|_C^2 + |dy|_R^2 / omega + 2 eta dy'A dx; if that is negative, the
-    step eta is too long, and is shortened.
+    grown since the check before, or when more than artificial times all iterations have passed.
+    r^2 = omega |dx|_C^2 + |dy|_R^2 / omega + 2 eta dy'A dx; if that is negative, the step eta is
+    too long, and is shortened.
+Standstill
+    On the way to a point r falls like one over the iterations. Where it is still more than
+    standstill times what it was at half of them, x or y goes on in a straight line, with its
+    residual as small as it is constant and a gap that does not close. What helps then is a weight
+    that lets that side take longer steps, so there is a restart long before the artificial one;
+    the distances, in whose ratio the weight is set anew, tell the side.
 Primal weight omega
     At each restart it becomes dual over primal distance, travelled since the last restart, times
     (primal / dual residual)^1/4, both relative. The ratio of the distances is where a controller

@@ -4,8 +4,8 @@
 units a slot holds is not part of the contract. ``decide`` draws for each problem the conclusions
 of ``solvers/pdlp/kernels/decide.py``, with the fixed-point metric without its cross term,
 ``omega |dx|_C^2 + |dy|_R^2 / omega``, which is equivalent to it up to a factor as long as the step
-is shorter than 1 / ||A||. ``settle`` carries out what was decided. The point on which a problem
-stops counts as its best.
+is shorter than 1 / ||A||, and without the restart on a standstill. ``settle`` carries out what was
+decided. The point on which a problem stops counts as its best.
 
 Device and twin of the sums and of ``decide`` agree up to rounding, those of ``settle`` exactly.
 """
