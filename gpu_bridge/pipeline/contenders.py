@@ -6,9 +6,6 @@ simplex was the faster of the two algorithms of the reference engine on 52 and i
 model tells beforehand which it will be, so both run where there is a core for each, and PDLP
 beside them: on a GPU, or else on the CPU. It is the only one that has an approximate point with
 duals while it is at work, which is what a time limit leaves of a model too large for the others.
-
-On a GPU our own interior point joins them later. PDLP ends most models before its linear system
-would be ordered, but some it does not end at all.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from dataclasses import dataclass
 
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
-from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
+from gpu_bridge.pipeline.routes import PDLP, RACE, Choice
 from gpu_bridge.pipeline.routes.pdlp import pdlp_route
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.concurrency import usable_cores
@@ -58,14 +55,7 @@ others has solved after 20."""
 MEMORY_SHARE = 0.5
 """Part of the machine's memory that the engines of a race may need together, by estimate."""
 
-GPU_IPM_WAITS, GPU_IPM_WAITS_BY_NONZERO = 1.0, 1e-6
-"""Seconds after which interior point begins on the GPU, and what each nonzero adds to them.
-
-Ordering the linear system of an energy model takes 0.8 microseconds of a nonzero on the host, which
-cannot be stopped. PDLP ends eight of eleven families with 4 million nonzeros within 1.3 s, to 1e-4
-on an H200."""
-
-SIMPLEX, IPM, GPU_IPM = "simplex", "ipm", "ipm on cuda"
+SIMPLEX, IPM = "simplex", "ipm"
 
 
 @dataclass(frozen=True)
@@ -96,10 +86,7 @@ def plan_contenders(problem: Problem, options: Options) -> Plan:
             return Plan((PDLP,), "cuda", "for the GPU alone, as there is one thread")
         return Plan((SIMPLEX,), "cpu", "for one engine, as there is one thread")
     names = [SIMPLEX, IPM] if options.lp_algorithm == "auto" else [SIMPLEX]
-    if gpu:
-        wanted = [PDLP, *names, *([GPU_IPM] if IPM in names else [])][:cores]
-    else:
-        wanted = _with_pdlp_on_cpu(names, cores, nonzeros, options)
+    wanted = [PDLP, *names][:cores] if gpu else _with_pdlp_on_cpu(names, cores, nonzeros, options)
     names = _fitting(wanted, problem, "pdlp on cuda" if gpu else "pdlp on cpu")
     if len(names) > 1:
         reason = "the first verified answer wins"
@@ -143,7 +130,6 @@ def make_contenders(
     cores = options.threads or usable_cores()
     spare = max(1, cores - len(names) + 1)
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
-    waits = GPU_IPM_WAITS + GPU_IPM_WAITS_BY_NONZERO * problem.num_nonzeros
     runs: dict[str, Callable[[Progress], Outcome]] = {
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
         # an interior point method has no use for a start, and would lose presolve by it
@@ -151,20 +137,17 @@ def make_contenders(
         PDLP: lambda progress: pdlp_route(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
-            progress if at_once else _waited(progress, PDLP_WAITS),
+            progress if at_once else _waited(progress),
             start,
             hedge=True,
-        ),
-        GPU_IPM: lambda progress: interior_point.run_on_gpu(
-            problem, options, _waited(progress, waits)
         ),
     }
     return [Contender(name, runs[name]) for name in names]
 
 
-def _waited(progress: Progress, seconds: float) -> Progress:
-    """Return ``progress`` once the race has lasted for so long, or is over."""
-    begin = progress.seconds + seconds
+def _waited(progress: Progress) -> Progress:
+    """Return ``progress`` once the race has lasted for a while, or is over."""
+    begin = progress.seconds + PDLP_WAITS
     while progress.should_stop() is None and progress.seconds < begin:
         time.sleep(LOOK_AGAIN)
     return progress

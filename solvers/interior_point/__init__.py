@@ -38,7 +38,6 @@ def solve(
     start: Start | None = None,
     *,
     norms: Norms | None = None,
-    only_there: bool = False,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -54,8 +53,6 @@ def solve(
         Not used: a point on the boundary is no start for this method.
     norms : Norms, optional
         What errors are measured against where the problem's own norms are larger.
-    only_there : bool
-        Do not go on on the CPU where the GPU cannot do it.
 
     Returns
     -------
@@ -83,8 +80,6 @@ def solve(
         except Exception as error:
             if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
                 raise
-            if only_there:
-                raise DeviceError(str(error)) from error
             progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
     if outcome is None:
         outcome = _solve_on(cpu(), problem, form, options, measured, progress)

@@ -16,27 +16,18 @@ from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import brief, race
 from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline.choose import choose
-from gpu_bridge.pipeline.contenders import (
-    GPU_IPM,
-    IPM,
-    PDLP,
-    SIMPLEX,
-    make_contenders,
-    plan_contenders,
-)
-from gpu_bridge.pipeline.deadline import ContenderProgress
-from gpu_bridge.pipeline.routes import interior_point, pdlp
+from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_contenders, plan_contenders
+from gpu_bridge.pipeline.routes import pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers import highs
 from solvers import pdlp as first_order
 from solvers.core.device import Device
-from solvers.core.errors import DeviceError, EngineError
+from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import child
-from solvers.interior_point import cudss_library
 from tests.locations import DATA
 from tests.pipeline.test_dispatch import check
 from tests.problems import LINEAR, Case
@@ -83,8 +74,7 @@ BOTH = (SIMPLEX, IPM)
         (module.RACE_NONZEROS, 2, False, {}, BOTH),
         (module.RACE_NONZEROS, 16, True, {}, BOTH),
         (module.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
-        (module.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH, GPU_IPM)),
-        (module.PDLP_NONZEROS, 3, True, {}, (PDLP, *BOTH)),
+        (module.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
         (module.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
         (module.PDLP_NONZEROS, 16, True, {"device": "cpu"}, (*BOTH, PDLP)),
         (module.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
@@ -116,7 +106,7 @@ def test_the_engines_follow_from_size_and_machine(
 def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
     machine(16, True)
     choice = choose(sparse_problem(module.PDLP_NONZEROS), make_options())
-    assert choice.title == "race of pdlp on cuda, simplex, ipm and ipm on cuda"
+    assert choice.title == "race of pdlp on cuda, simplex and ipm"
     assert choice.device == "cuda"
     assert "first verified answer" in choice.reason
 
@@ -484,42 +474,7 @@ def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("gpu_bridge.pipeline.contenders.make_contenders", with_traps)
     for _ in range(2):  # before and after CuPy is loaded
         outcome = gpu_bridge.solve(ADLITTLE)
-        assert "race of pdlp on cuda, simplex, ipm and ipm on cuda" in outcome.log
+        assert "race of pdlp on cuda, simplex and ipm" in outcome.log
         assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
         assert outcome.device == ("cuda" if outcome.engine == "pdlp" else "cpu")
         assert alone is None or f"won by {alone}" in outcome.log
-
-
-def test_interior_point_on_the_gpu_begins_later_and_not_at_all_after_the_end(
-    monkeypatch: pytest.MonkeyPatch, machine: Callable[[int, bool], None]
-) -> None:
-    machine(16, True)
-    begun: list[Options] = []
-
-    def run(problem: Problem, options: Options, *_: object, only_there: bool) -> Outcome:
-        assert only_there
-        begun.append(options)
-        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
-
-    monkeypatch.setattr(interior_point, "_by_engine", run)
-    monkeypatch.setattr(cudss_library, "library", lambda: None)
-    monkeypatch.setattr(module, "GPU_IPM_WAITS", 0.0)
-    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
-    contender.run(Progress())
-    assert [(one.device, one.crossover) for one in begun] == [("cuda", "off")]
-    monkeypatch.setattr(module, "GPU_IPM_WAITS", 1e9)
-    over = ContenderProgress(Progress(), GPU_IPM)
-    over.abandon()
-    assert contender.run(over).solution_status is SolutionStatus.NOTHING
-    assert len(begun) == 1
-
-
-def test_without_cudss_interior_point_leaves_the_race(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def missing() -> None:
-        raise DeviceError("cuDSS cannot be loaded")
-
-    monkeypatch.setattr(cudss_library, "library", missing)
-    with pytest.raises(DeviceError, match="cuDSS"):
-        interior_point.run_on_gpu(LINEAR[0].problem, make_options(), Progress())

@@ -6,7 +6,6 @@ Where its matrices do not fit into memory HiGHS's interior point takes over, and
 from __future__ import annotations
 
 import dataclasses
-import functools
 
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.deadline import within_limit
@@ -51,28 +50,7 @@ def run(
         return highs.solve(problem, chosen, progress, start)
 
 
-def run_on_gpu(problem: Problem, options: Options, progress: Progress) -> Outcome:
-    """Solve a linear program on the GPU or not at all; a vertex only if the caller insists on it.
-
-    Raises
-    ------
-    DeviceError
-        The matrices do not fit, or cuDSS is missing.
-    """
-    from solvers.interior_point.cudss_library import library
-
-    stopped = progress.should_stop()
-    if stopped is not None:
-        return Outcome(SolutionStatus.NOTHING, stopped, engine="ipm")
-    library()
-    crossover = "on" if options.crossover == "on" else "off"
-    chosen = dataclasses.replace(options, device="cuda", crossover=crossover)
-    return _by_engine(problem, chosen, progress, only_there=True)
-
-
-def _by_engine(
-    problem: Problem, options: Options, progress: Progress, only_there: bool = False
-) -> Outcome:
+def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcome:
     """Run presolve, the engine, crossover and the way back."""
     from solvers import interior_point, presolve
     from solvers.core.lp_answer import Norms
@@ -87,8 +65,7 @@ def _by_engine(
     norms = Norms.of(problem)
     if options.wants_vertex:
         crossover.expect(reduction.problem)
-    solve = functools.partial(interior_point.solve, norms=norms, only_there=only_there)
-    answer = solve(reduction.problem, options, progress)
+    answer = interior_point.solve(reduction.problem, options, progress, norms=norms)
     if answer.solution_status in PROOFS or progress.abandoned:
         return reduction.undo(answer)
     if options.wants_vertex and not progress.interrupted:
@@ -104,5 +81,5 @@ def _by_engine(
         return mended
     progress.log("The point misses the tolerance on the original model; aiming at a tighter one.")
     tighter = dataclasses.replace(options, tolerance=TIGHTER * options.tolerance)
-    again = solve(reduction.problem, tighter, progress)
+    again = interior_point.solve(reduction.problem, tighter, progress, norms=norms)
     return better(verify(problem, undone, options), verify(problem, reduction.undo(again), options))
