@@ -5,7 +5,7 @@
 VENV ?= .venv
 CUDA ?= cuda13
 # Three where there are two cores: tests of limits and of children wait a good deal.
-PYTEST_ARGS ?= -n 3 --dist loadfile --no-loadscope-reorder
+PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 DEMO_TIME_LIMIT ?= 60
 MINUTES ?= 10
 SEED ?= 0
