@@ -92,9 +92,9 @@ class RestartSettings:
     """Least tolerance that is a loose one."""
     standstill: float = 0.9
     """Restart when the metric is more than this part of what it was at half the iterations since
-    the last restart: then x or y moves on in a straight line, and a better weight is what helps,"""
+    the last restart: then x or y moves on in a straight line, and a better weight is what helps."""
     standstill_share: float = 0.05
-    """if this part of all iterations has passed since then."""
+    """Part of all iterations that has to have passed since the last restart for that."""
 
 
 @dataclass(frozen=True)
