@@ -66,8 +66,24 @@ void copy_kept(const SparseRows<Index> &rows, Span<const std::int64_t> chosen,
     });
 }
 
+/// Put the mean of ``values`` over the columns of each row that has entries there.
+template <class Index>
+void average(const SparseRows<Index> &rows, Span<const double> values, Span<double> mean,
+             int threads) {
+    check_rows("rows", rows, mean.size());
+    parallel_for(threads, mean.size(), [&](std::int64_t i) {
+        const std::int64_t begin = rows.indptr[i], end = rows.indptr[i + 1];
+        double sum = 0.0;
+        for (std::int64_t entry = begin; entry < end; ++entry)
+            sum += values[rows.indices[entry]];
+        if (end > begin)
+            mean[i] = sum / static_cast<double>(end - begin);
+    });
+}
+
 template <class Index> void declare(nanobind::module_ &module) {
     expose(module, "row_sizes", &row_sizes<Index>, "rows", "smallest", "largest");
+    expose(module, "average", &average<Index>, "rows", "values", "mean", "threads");
     expose(module, "count_kept", &count_kept<Index>, "rows", "chosen", "place", "counts",
            "threads");
     expose(module, "copy_kept", &copy_kept<Index>, "rows", "chosen", "place", "starts", "indices",

@@ -17,15 +17,16 @@ each family is listed in that direction itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.concurrency import threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
-from solvers.pdlp.kernels.matrix import MATRIX
-from solvers.sparse.slices import CPU_PLAN, IndexArray, Packed, Plan, Slices, in_slices
+from solvers.sparse.slices import IndexArray, Plan
 
 SWEEPS = 20
 """Sweeps of averaging: of fourteen families of programs on two devices, what travels fell below a
@@ -39,29 +40,15 @@ def neighbouring_places(
 
     ``columns`` is the transpose of ``rows``, by its rows. What has no entries stays in the middle.
     """
+    from solvers.native.core_rows import average
+
+    threads = threads_for(rows.nnz, threads)
     row_place = np.full(rows.shape[0], 0.5)
     column_place = np.linspace(0.0, 1.0, rows.shape[1])
-    by_row, by_column = _pattern(rows), _pattern(columns)
     for _ in range(SWEEPS):
-        _average(by_row, rows, column_place, row_place, threads)
-        _average(by_column, columns, row_place, column_place, threads)
+        average(rows, column_place, row_place, threads)
+        average(columns, row_place, column_place, threads)
     return _spread(row_place), _spread(column_place)
-
-
-def _pattern(matrix: SparseRows) -> Slices:
-    """Return the matrix with ones in the places of its entries."""
-    none = np.zeros(0, dtype=np.int64)
-    slices = in_slices(matrix, CPU_PLAN, none, none, Packed())
-    return replace(slices, values=np.ones(matrix.nnz, np.uint8), table=np.array([0.0, 1.0]))
-
-
-def _average(
-    pattern: Slices, matrix: SparseRows, places: FloatArray, mean: FloatArray, threads: int
-) -> None:
-    """Put the mean place of each row's entries where it has some."""
-    sums = np.empty(matrix.shape[0])
-    MATRIX["multiply"](*pattern.arguments, places, sums, threads=threads)
-    np.divide(sums, matrix.lengths, out=mean, where=matrix.lengths > 0)
 
 
 def _spread(places: FloatArray) -> FloatArray:
@@ -230,34 +217,51 @@ def sides_of(
     Side, Side
         Of the rows and of the columns.
     """
-    best = _sides(rows, columns, shares, (None, None), plan, piece)
-    if _received(best) <= SCATTERED * (rows.shape[0] + rows.shape[1]):
-        return best
-    places = neighbouring_places(rows, columns, threads)
-    other = _sides(rows, columns, shares, places, plan, piece)
-    return other if _received(other) < BETTER * _received(best) else best
+    found = _readers(rows, columns, shares, (None, None))
+    received = _received(found)
+    if received > SCATTERED * (rows.shape[0] + rows.shape[1]):
+        places = neighbouring_places(rows, columns, threads)
+        other = _readers(rows, columns, shares, places)
+        found = other if _received(other) < BETTER * received else found
+    with ThreadPoolExecutor(2) as each:
+        of_rows, of_columns = each.map(
+            lambda matrix, readers: _side(matrix.lengths, readers, plan, piece),
+            (rows, columns),
+            found,
+        )
+    return of_rows, of_columns
 
 
-def _received(sides: tuple[Side, Side]) -> int:
-    return sides[0].received + sides[1].received
+@dataclass(frozen=True, eq=False)
+class Readers:
+    """Which device owns each row (rows,), and which devices read it (devices, rows)."""
+
+    owner: IndexArray
+    read: BoolArray
+
+    @property
+    def received(self) -> int:
+        """Most elements that a device reads of others."""
+        devices = range(self.read.shape[0])
+        return max(int(np.count_nonzero(self.read[one] & (self.owner != one))) for one in devices)
 
 
-def _sides(
+def _received(readers: tuple[Readers, Readers]) -> int:
+    return readers[0].received + readers[1].received
+
+
+def _readers(
     rows: SparseRows,
     columns: SparseRows,
     shares: FloatArray,
     places: tuple[FloatArray | None, FloatArray | None],
-    plan: Plan,
-    piece: int,
-) -> tuple[Side, Side]:
-    row_owner = owners(rows.lengths, shares, places[0])
-    column_owner = owners(columns.lengths, shares, places[1])
-    reads_columns = _touched(rows, row_owner, shares.size)
-    reads_rows = _touched(columns, column_owner, shares.size)
-    return (
-        _side(rows.lengths, row_owner, reads_rows, plan, piece),
-        _side(columns.lengths, column_owner, reads_columns, plan, piece),
-    )
+) -> tuple[Readers, Readers]:
+    """Return who owns and who reads the rows, and the columns."""
+    sides = (rows, columns)
+    with ThreadPoolExecutor(2) as each:
+        owner = [*each.map(lambda side, order: owners(side.lengths, shares, order), sides, places)]
+        touched = [*each.map(lambda side, by: _touched(side, by, shares.size), sides, owner)]
+    return Readers(owner[0], touched[1]), Readers(owner[1], touched[0])
 
 
 MOST_PIECES = 4
@@ -279,8 +283,9 @@ def _touched(matrix: SparseRows, owner: IndexArray, devices: int) -> BoolArray:
     return touched
 
 
-def _side(lengths: IndexArray, owner: IndexArray, read: BoolArray, plan: Plan, piece: int) -> Side:
-    """Return a side from who owns its rows and what each device reads."""
+def _side(lengths: IndexArray, readers: Readers, plan: Plan, piece: int) -> Side:
+    """Return a side from who owns and who reads its rows."""
+    owner, read = readers.owner, readers.read
     devices = read.shape[0]
     owned = [np.flatnonzero(owner == device) for device in range(devices)]
     shared = [
