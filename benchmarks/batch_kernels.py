@@ -5,7 +5,7 @@
 The batches are those of ``benchmarks.batch_simplex``: full matrices with ``--count`` LPs whose
 coefficients are all their own (``values``), or whose costs and sides are (``sides``), and sparse
 ones with an eighth of the entries. Bytes are those that have to travel at least once
-(``bytes_moved`` of the declaration), so that a batch that fits into a cache may beat the copy.
+(``Kernel.bytes_moved``), so that a batch that fits into a cache may beat the copy.
 Times are medians of repeated launches after a warm-up.
 """
 

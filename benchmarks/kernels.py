@@ -3,7 +3,7 @@
     python -m benchmarks.kernels [--device auto|cuda|cpu] [--nonzeros 1e4 1e5 1e6 1e7]
         [--values few|short|long] [--seed 0]
 
-Bytes are those that have to travel at least once (the declaration's ``bytes_moved``: matrix,
+Bytes are those that have to travel at least once (the kernel's ``bytes_moved``: matrix,
 gathered vector once, the owner's vectors), so that rereads of the gathered vector show as
 bandwidth lost; models that fit into a cache may beat the copy. ``banded`` matrices have their
 entries near the diagonal, ``random`` ones anywhere; ``--values`` says whether coefficients are

@@ -122,6 +122,19 @@ class Argument:
             raise ValueError(f"argument '{self.name}': {self.kind} {self.direction}")
 
 
+def arguments(declarations: str) -> tuple[Argument, ...]:
+    """Declare arguments as C would: ``int rows; real[] x, y; out index[] order``.
+
+    A declaration is a direction, ``in`` if it is left out, a kind, and names of that kind.
+    """
+    found: list[Argument] = []
+    for declaration in declarations.split(";"):
+        *direction, kind, first = declaration.split(",")[0].split()
+        names = (first, *(name.strip() for name in declaration.split(",")[1:]))
+        found += (Argument(name, kind, *direction) for name in names)
+    return tuple(found)
+
+
 @dataclass(frozen=True)
 class Launch:
     """Shape of a launch: blocks in the grid, threads in a block, dynamic shared memory in bytes."""
@@ -184,6 +197,7 @@ class Kernel:
     name : str
         Its name in the ``.cu`` file and in the twin's module.
     arguments : sequence of Argument
+        By :func:`arguments`.
     contract : str
         What holds before and after, and how exactly device and twin agree.
     launch : callable
@@ -191,8 +205,9 @@ class Kernel:
     work : callable
         From the arguments to the number of elementary steps, by which the CPU decides whether
         threads pay.
-    bytes_moved : callable
-        From the arguments to the bytes that have to travel at least once.
+    traffic : callable, optional
+        From the arguments to the bytes that have to travel at least once, where these are not all
+        arrays, once for each way.
     """
 
     name: str
@@ -200,12 +215,20 @@ class Kernel:
     contract: str
     launch: Callable[[Values], Launch]
     work: Callable[[Values], int]
-    bytes_moved: Callable[[Values], int]
+    traffic: Callable[[Values], int] | None = None
 
     @cached_property
     def arrays(self) -> tuple[int, ...]:
         """Places of the arrays among the arguments."""
         return tuple(i for i, argument in enumerate(self.arguments) if argument.kind in ARRAYS)
+
+    def bytes_moved(self, values: Values) -> int:
+        """Return the bytes that have to travel at least once."""
+        if self.traffic is not None:
+            return self.traffic(values)
+        ways = {argument.name: 1 + (argument.direction == "inout") for argument in self.arguments}
+        names = (self.arguments[place].name for place in self.arrays)
+        return sum(ways[name] * int(values[name].nbytes) for name in names)
 
     def by_name(self, values: Sequence[Any]) -> Values:
         """Pair the values of a call with the declared names."""

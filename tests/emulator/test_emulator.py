@@ -47,7 +47,6 @@ def kernel(name: str) -> Kernel:
         contract="",
         launch=lambda values: Launch(values["grid"], 64, values["shared"]),
         work=lambda values: 0,
-        bytes_moved=lambda values: 0,
     )
 
 

@@ -24,7 +24,7 @@ summation; each repeats its own bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 # What the kernels of this folder share: the layout of a matrix, and how work is spread.
 #
@@ -43,24 +43,14 @@ REAL_BYTES = 8
 ROWS_PER_SLOT = 2048
 """Rows whose terms the CPU adds one after the other before the sums are combined."""
 
-LAYOUT = (
-    Argument("rows", "index"),
-    Argument("starts", "index[]"),
-    Argument("indices", "index[]"),
-    Argument("values", "real[]"),
-    Argument("long_count", "index"),
-    Argument("long_rows", "index[]"),
-    Argument("long_length", "index"),
-    Argument("lanes", "int"),
+LAYOUT = arguments(
+    "index rows; index[] starts, indices; real[] values; index long_count; index[] long_rows; "
+    "index long_length; int lanes"
 )
 """Rows of a compressed matrix: starts (rows + 1,), indices and values (nnz,), long_rows
 (long_count,) the rows above ``long_length`` entries, ``lanes`` the threads for any other row."""
 
-REDUCTION = (
-    Argument("slots", "int"),
-    Argument("partial", "real[]", "out"),
-    Argument("ticket", "index[]", "inout"),
-)
+REDUCTION = arguments("int slots; out real[] partial; inout index[] ticket")
 """Where sums are combined: partial (slots, sums) and ticket (1,), zero between launches."""
 
 ALPHA, BETA, RZ, RR, ITERATIONS, STOP, TARGET, LIMIT, FRESH = range(9)
@@ -117,45 +107,30 @@ def vector_bytes(values: Values, count: int) -> int:
 
 MULTIPLY = Kernel(
     name="multiply",
-    arguments=(
-        *LAYOUT,
-        Argument("vector", "real[]"),
-        Argument("magnitudes", "int"),
-        Argument("product", "real[]", "out"),
-    ),
+    arguments=(*LAYOUT, *arguments("real[] vector; int magnitudes; out real[] product")),
     contract="product (rows,) becomes the matrix times vector (columns,); with 'magnitudes' the "
     "entries count without their signs.",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: matrix_bytes(values, "vector") + vector_bytes(values, 1),
+    traffic=lambda values: matrix_bytes(values, "vector") + vector_bytes(values, 1),
 )
 
 RESIDUAL = Kernel(
     name="residual",
-    arguments=(
-        *LAYOUT,
-        Argument("vector", "real[]"),
-        Argument("side", "real[]"),
-        Argument("r", "real[]", "out"),
-    ),
+    arguments=(*LAYOUT, *arguments("real[] vector, side; out real[] r")),
     contract="r (rows,) becomes side (rows,) less the matrix times vector (columns,).",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: matrix_bytes(values, "vector") + vector_bytes(values, 2),
+    traffic=lambda values: matrix_bytes(values, "vector") + vector_bytes(values, 2),
 )
 
 DIAGONAL = Kernel(
     name="diagonal",
-    arguments=(
-        *LAYOUT,
-        Argument("weight", "real[]"),
-        Argument("normal", "int"),
-        Argument("product", "real[]", "out"),
-    ),
+    arguments=(*LAYOUT, *arguments("real[] weight; int normal; out real[] product")),
     contract="product (rows,) becomes the diagonal of M; weight (n,) is read for A D A' only.",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: matrix_bytes(values, "weight") + vector_bytes(values, 1),
+    traffic=lambda values: matrix_bytes(values, "weight") + vector_bytes(values, 1),
 )
 
 
@@ -166,41 +141,27 @@ def _launch_blocks(values: Values) -> Launch:
 
 DIAGONAL_BLOCKS = Kernel(
     name="diagonal_blocks",
-    arguments=(
-        *LAYOUT,
-        Argument("weight", "real[]"),
-        Argument("normal", "int"),
-        Argument("block_size", "int"),
-        Argument("blocks", "real[]", "out"),
-    ),
+    arguments=(*LAYOUT, *arguments("real[] weight; int normal, block_size; out real[] blocks")),
     contract="blocks (whole blocks * block_size^2,) gets the entries of M whose row and "
     "column stand in the same run of block_size rows; what lies beyond the last row is left as it "
     "was. Indices within a row must ascend.",
     launch=_launch_blocks,
     work=lambda values: int(values["values"].size) * 2 * int(values["block_size"]),
-    bytes_moved=lambda values: matrix_bytes(values, "weight") + int(values["blocks"].nbytes),
+    traffic=lambda values: matrix_bytes(values, "weight") + int(values["blocks"].nbytes),
 )
 
-
-_CONTROL = Argument("control", "real[]")
-_DECIDED = Argument("control", "real[]", "inout")
 
 COLUMNS_STEP = Kernel(
     name="columns_step",
     arguments=(
         *LAYOUT,
-        Argument("weight", "real[]"),
-        Argument("u", "real[]"),
-        Argument("p", "real[]"),
-        Argument("with_p", "int"),
-        _CONTROL,
-        Argument("q", "real[]", "out"),
+        *arguments("real[] weight, u, p; int with_p; real[] control; out real[] q"),
     ),
     contract="q (n,) becomes weight * A'(u + beta p) with the matrix A', or weight * A'u without "
     "'with_p'.",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         matrix_bytes(values, "u", *(["p"] if values["with_p"] else [])) + vector_bytes(values, 2)
     ),
 )
@@ -209,18 +170,15 @@ PRODUCT_SINGLE = Kernel(
     name="product_single",
     arguments=(
         *LAYOUT,
-        Argument("gathered", "real[]"),
-        Argument("u", "real[]"),
-        Argument("r", "real[]"),
-        Argument("w", "real[]", "out"),
+        *arguments("real[] gathered, u, r; out real[] w"),
         *REDUCTION,
-        _DECIDED,
+        *arguments("inout real[] control"),
     ),
     contract="w (m,) becomes the matrix times 'gathered', which is u for a symmetric matrix and q "
     "for A; control gets r'u, r'r, alpha and beta, one more iteration, or a reason to stop.",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         matrix_bytes(values, "gathered")
         + vector_bytes(values, 2 if values["gathered"] is values["u"] else 3)
     ),
@@ -228,43 +186,29 @@ PRODUCT_SINGLE = Kernel(
 
 UPDATE_SINGLE = Kernel(
     name="update_single",
-    arguments=(
-        Argument("rows", "index"),
-        Argument("block_size", "int"),
-        Argument("inverse", "real[]"),
-        Argument("w", "real[]"),
-        Argument("p", "real[]", "inout"),
-        Argument("s", "real[]", "inout"),
-        Argument("x", "real[]", "inout"),
-        Argument("r", "real[]", "inout"),
-        Argument("u", "real[]", "inout"),
-        _CONTROL,
+    arguments=arguments(
+        "index rows; int block_size; real[] inverse, w; inout real[] p, s, x, r, u; real[] control"
     ),
     contract="p, s, x, r and u (m,) take their step; inverse (whole blocks * block_size^2,) holds "
     "the symmetric diagonal blocks of B.",
     launch=launch_vector,
     work=vector_work,
-    bytes_moved=lambda values: int(values["inverse"].nbytes) + vector_bytes(values, 11),
+    traffic=lambda values: int(values["inverse"].nbytes) + vector_bytes(values, 11),
 )
 
 PRODUCT_CLASSIC = Kernel(
     name="product_classic",
     arguments=(
         *LAYOUT,
-        Argument("gathered", "real[]"),
-        Argument("direct", "int"),
-        Argument("u", "real[]"),
-        Argument("p", "real[]"),
-        Argument("p_next", "real[]", "out"),
-        Argument("s", "real[]", "out"),
+        *arguments("real[] gathered; int direct; real[] u, p; out real[] p_next, s"),
         *REDUCTION,
-        _DECIDED,
+        *arguments("inout real[] control"),
     ),
     contract="p_next (m,) becomes u + beta p, and s (m,) the matrix times p_next with 'direct', "
     "times 'gathered' without; control gets alpha and one more iteration, or a reason to stop.",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         matrix_bytes(values, *([] if values["direct"] else ["gathered"])) + vector_bytes(values, 4)
     ),
 )
@@ -272,59 +216,42 @@ PRODUCT_CLASSIC = Kernel(
 UPDATE_CLASSIC = Kernel(
     name="update_classic",
     arguments=(
-        Argument("rows", "index"),
-        Argument("block_size", "int"),
-        Argument("inverse", "real[]"),
-        Argument("p", "real[]"),
-        Argument("s", "real[]"),
-        Argument("x", "real[]", "inout"),
-        Argument("r", "real[]", "inout"),
-        Argument("u", "real[]", "out"),
+        *arguments(
+            "index rows; int block_size; real[] inverse, p, s; inout real[] x, r; out real[] u"
+        ),
         *REDUCTION,
-        _DECIDED,
+        *arguments("inout real[] control"),
     ),
     contract="x, r and u (m,) take their step; control gets r'u, r'r and beta, or a reason to "
     "stop.",
     launch=launch_vector,
     work=vector_work,
-    bytes_moved=lambda values: int(values["inverse"].nbytes) + vector_bytes(values, 7),
+    traffic=lambda values: int(values["inverse"].nbytes) + vector_bytes(values, 7),
 )
 
 PRECONDITION = Kernel(
     name="precondition",
-    arguments=(
-        Argument("rows", "index"),
-        Argument("block_size", "int"),
-        Argument("inverse", "real[]"),
-        Argument("r", "real[]"),
-        Argument("u", "real[]", "out"),
-    ),
+    arguments=arguments("index rows; int block_size; real[] inverse, r; out real[] u"),
     contract="u (m,) becomes the diagonal blocks of B times r (m,).",
     launch=launch_vector,
     work=vector_work,
-    bytes_moved=lambda values: int(values["inverse"].nbytes) + vector_bytes(values, 2),
+    traffic=lambda values: int(values["inverse"].nbytes) + vector_bytes(values, 2),
 )
 
 POLYNOMIAL_STEP = Kernel(
     name="polynomial_step",
     arguments=(
         *LAYOUT,
-        Argument("gathered", "real[]"),
-        Argument("inverse", "real[]"),
-        Argument("r", "real[]"),
-        Argument("u", "real[]"),
-        Argument("direction", "real[]"),
-        Argument("a", "real"),
-        Argument("b", "real"),
-        Argument("direction_next", "real[]", "out"),
-        Argument("u_next", "real[]", "out"),
-        _CONTROL,
+        *arguments(
+            "real[] gathered, inverse, r, u, direction; real a, b; "
+            "out real[] direction_next, u_next; real[] control"
+        ),
     ),
     contract="direction_next (m,) becomes a * direction + b * inverse * (r - matrix * gathered), "
     "and u_next (m,) u + direction_next; u_next may not be 'gathered'.",
     launch=launch_rows,
     work=row_work,
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         matrix_bytes(values, "gathered")
         + vector_bytes(values, 6 - (values["direction"] is values["u"]))
         - (int(values["u"].nbytes) if values["gathered"] is values["u"] else 0)

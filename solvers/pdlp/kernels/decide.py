@@ -38,28 +38,22 @@ exactly.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.pdlp.kernels.measure import SUMS
 
 BLOCK = 1024
 
 DECIDE = Kernel(
     name="decide",
-    arguments=(
-        Argument("row_slots", "int"),
-        Argument("row_partial", "real[]"),
-        Argument("column_slots", "int"),
-        Argument("column_partial", "real[]"),
-        Argument("count", "int"),
-        Argument("control", "real[]", "inout"),
+    arguments=arguments(
+        "int row_slots; real[] row_partial; int column_slots; real[] column_partial; int count; "
+        "inout real[] control"
     ),
     contract="control takes the statistics from the partial sums (slots, 7) of a block of "
     "'count' iterations, and the decisions that follow.",
     launch=lambda values: Launch(1, BLOCK),
     work=lambda values: SUMS * (int(values["row_slots"]) + int(values["column_slots"])),
-    bytes_moved=lambda values: (
-        int(values["row_partial"].nbytes) + int(values["column_partial"].nbytes)
-    ),
+    traffic=lambda values: int(values["row_partial"].nbytes) + int(values["column_partial"].nbytes),
 )
 
 
@@ -70,25 +64,16 @@ def _settle_launch(values: Values) -> Launch:
 
 SETTLE = Kernel(
     name="settle",
-    arguments=(
-        Argument("columns", "int"),
-        Argument("x", "real[]", "inout"),
-        Argument("x_anchor", "real[]", "inout"),
-        Argument("x_projection", "real[]"),
-        Argument("best_x", "real[]", "inout"),
-        Argument("feasible_x", "real[]", "inout"),
-        Argument("rows", "int"),
-        Argument("y", "real[]", "inout"),
-        Argument("y_anchor", "real[]", "inout"),
-        Argument("y_projection", "real[]"),
-        Argument("best_y", "real[]", "inout"),
-        Argument("control", "real[]"),
+    arguments=arguments(
+        "int columns; inout real[] x, x_anchor; real[] x_projection; "
+        "inout real[] best_x, feasible_x; int rows; inout real[] y, y_anchor; real[] y_projection; "
+        "inout real[] best_y; real[] control"
     ),
     contract="On RESTART point and anchor become the projected point; on KEEP_BEST the best point "
     "does, on KEEP_FEASIBLE the feasible one. Otherwise nothing changes.",
     launch=_settle_launch,
     work=lambda values: int(values["columns"]) + int(values["rows"]),
-    bytes_moved=lambda values: 24 * (int(values["columns"]) + int(values["rows"])),
+    traffic=lambda values: 24 * (int(values["columns"]) + int(values["rows"])),
 )
 
 DECISIONS = Family("solvers.pdlp.kernels", "decide", (DECIDE, SETTLE))

@@ -6,7 +6,7 @@ half of an iteration that owns the columns of A gets A' instead.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Launch, Values
+from solvers.kernels.family import Argument, Launch, Values, arguments
 
 TEAM = 256
 """Threads of a team: eight warps, for the eight slices of a unit."""
@@ -16,17 +16,11 @@ REAL_BYTES = 8
 
 def matrix_arguments(prefix: str = "") -> tuple[Argument, ...]:
     """Return the arguments by which a matrix in slices is passed; ``Slices.arguments``."""
-    return (
-        Argument(f"{prefix}slices", "int"),
-        Argument(f"{prefix}height", "int"),
-        Argument(f"{prefix}meta", "index[]"),
-        Argument(f"{prefix}indices", "packed[]"),
-        Argument(f"{prefix}values", "packed[]"),
-        Argument(f"{prefix}table", "real[]"),
-        Argument(f"{prefix}splits", "index[]"),
-        Argument(f"{prefix}partials", "real[]", "inout"),
-        Argument(f"{prefix}tickets", "index[]", "inout"),
+    declared = arguments(
+        "int slices, height; index[] meta; packed[] indices, values; real[] table; "
+        "index[] splits; inout real[] partials; inout index[] tickets"
     )
+    return tuple(Argument(prefix + one.name, one.kind, one.direction) for one in declared)
 
 
 MATRIX = matrix_arguments()

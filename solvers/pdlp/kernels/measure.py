@@ -12,7 +12,7 @@ and |.|_C are those of the scaled problem. supp(z; l, u) is l z where z > 0 and 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Values, stored_types
+from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
 from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
 
 SUMS = 7
@@ -41,48 +41,32 @@ MEASURE_ROWS = Kernel(
     name="measure_rows",
     arguments=(
         *MATRIX,
-        Argument("x_projection", "real[]"),
-        Argument("x_difference", "real[]"),
-        Argument("x_first_difference", "real[]"),
-        Argument("projection", "real[]"),
-        Argument("difference", "real[]"),
-        Argument("first_difference", "real[]"),
-        Argument("anchor", "real[]"),
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
-        Argument("metric", "real[]"),
-        Argument("control", "real[]"),
-        Argument("slots", "int"),
-        Argument("partial", "real[]", "out"),
+        *arguments(
+            "real[] x_projection, x_difference, x_first_difference, projection, difference, "
+            "first_difference, anchor, row_lower, row_upper, metric, control; int slots; "
+            "out real[] partial"
+        ),
     ),
     contract="partial (slots, 7) gets the parts of ROW_SUMS; the matrix is A, and the slots are "
     "as many as the launch has blocks, or at least one.",
     launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _bytes(values, "x_projection", "anchor", 3, 7),
+    traffic=lambda values: _bytes(values, "x_projection", "anchor", 3, 7),
 )
 
 MEASURE_COLUMNS = Kernel(
     name="measure_columns",
     arguments=(
         *MATRIX,
-        Argument("y_projection", "real[]"),
-        Argument("projection", "real[]"),
-        Argument("difference", "real[]"),
-        Argument("first_difference", "real[]"),
-        Argument("anchor", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
-        Argument("metric", "real[]"),
-        Argument("control", "real[]"),
-        Argument("slots", "int"),
-        Argument("partial", "real[]", "out"),
+        *arguments(
+            "real[] y_projection, projection, difference, first_difference, anchor, cost, lower, "
+            "upper, metric, control; int slots; out real[] partial"
+        ),
     ),
     contract="partial (slots, 7) gets the parts of COLUMN_SUMS; the matrix is A'.",
     launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _bytes(values, "y_projection", "anchor", 1, 8),
+    traffic=lambda values: _bytes(values, "y_projection", "anchor", 1, 8),
 )
 
 

@@ -26,7 +26,7 @@ bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, stored_types
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, stored_types
 from solvers.pdlp.kernels.layout import REAL_BYTES, matrix_arguments, matrix_bytes
 
 BLOCK = 1024
@@ -34,28 +34,13 @@ BLOCK = 1024
 ARGUMENTS = (
     *matrix_arguments("column_"),
     *matrix_arguments("row_"),
-    Argument("x", "real[]", "inout"),
-    Argument("x_anchor", "real[]"),
-    Argument("cost", "real[]"),
-    Argument("lower", "real[]"),
-    Argument("upper", "real[]"),
-    Argument("column_metric", "real[]"),
-    Argument("reflected", "real[]", "inout"),
-    Argument("x_projection", "real[]", "out"),
-    Argument("x_difference", "real[]", "out"),
-    Argument("x_first_difference", "real[]", "out"),
-    Argument("y", "real[]", "inout"),
-    Argument("y_anchor", "real[]"),
-    Argument("row_lower", "real[]"),
-    Argument("row_upper", "real[]"),
-    Argument("row_metric", "real[]"),
-    Argument("y_projection", "real[]", "out"),
-    Argument("y_difference", "real[]", "out"),
-    Argument("y_first_difference", "real[]", "out"),
-    Argument("control", "real[]"),
-    Argument("count", "int"),
-    Argument("blocks", "int"),
-    Argument("arrivals", "index[]", "inout"),
+    *arguments(
+        "inout real[] x; real[] x_anchor, cost, lower, upper, column_metric; "
+        "inout real[] reflected; out real[] x_projection, x_difference, x_first_difference; "
+        "inout real[] y; real[] y_anchor, row_lower, row_upper, row_metric; "
+        "out real[] y_projection, y_difference, y_first_difference; real[] control; "
+        "int count, blocks; inout index[] arrivals"
+    ),
 )
 
 
@@ -80,21 +65,20 @@ BARRIER_STEPS = Kernel(
     "first_difference arrays, the last its projection and step.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
     work=staying_work,
-    bytes_moved=staying_bytes,
+    traffic=staying_bytes,
 )
 
 FLOW_STEPS = Kernel(
     name="flow_steps",
     arguments=(
         *(argument for argument in ARGUMENTS if argument.name not in ("arrivals", "reflected")),
-        Argument("tagged_reflected", "real[]", "inout"),
-        Argument("tagged_y", "real[]", "inout"),
+        *arguments("inout real[] tagged_reflected, tagged_y"),
     ),
     contract="x (n,) and y (m,) make 'count' iterations; the first leaves its step in the "
     "first_difference arrays, the last its projection and step.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
     work=staying_work,
-    bytes_moved=staying_bytes,
+    traffic=staying_bytes,
 )
 
 STAYING = Family(

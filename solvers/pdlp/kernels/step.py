@@ -24,38 +24,22 @@ every element has one writer, so that a launch repeated gives the same bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Values, stored_types
+from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
 from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
 
 KEEP_NONE, KEEP_FIRST, KEEP_LAST = 0, 1, 2
 
-PRIMAL_VECTORS = (
-    Argument("y", "real[]"),
-    Argument("x", "real[]", "inout"),
-    Argument("anchor", "real[]"),
-    Argument("cost", "real[]"),
-    Argument("lower", "real[]"),
-    Argument("upper", "real[]"),
-    Argument("metric", "real[]"),
-    Argument("reflected", "real[]", "out"),
-    Argument("projection", "real[]", "out"),
-    Argument("difference", "real[]", "out"),
-    Argument("first_difference", "real[]", "out"),
+PRIMAL_VECTORS = arguments(
+    "real[] y; inout real[] x; real[] anchor, cost, lower, upper, metric; "
+    "out real[] reflected, projection, difference, first_difference"
 )
 
-DUAL_VECTORS = (
-    Argument("reflected", "real[]"),
-    Argument("y", "real[]", "inout"),
-    Argument("anchor", "real[]"),
-    Argument("row_lower", "real[]"),
-    Argument("row_upper", "real[]"),
-    Argument("metric", "real[]"),
-    Argument("projection", "real[]", "out"),
-    Argument("difference", "real[]", "out"),
-    Argument("first_difference", "real[]", "out"),
+DUAL_VECTORS = arguments(
+    "real[] reflected; inout real[] y; real[] anchor, row_lower, row_upper, metric; "
+    "out real[] projection, difference, first_difference"
 )
 
-_PLACE = (Argument("control", "real[]"), Argument("offset", "int"), Argument("keep", "int"))
+_PLACE = arguments("real[] control; int offset, keep")
 
 PRIMAL_STEP = Kernel(
     name="primal_step",
@@ -64,7 +48,7 @@ PRIMAL_STEP = Kernel(
     "C^2 (n,). 'reflected' becomes xb, which the dual step needs.",
     launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _step_bytes(values, "y", "x", vectors=8),
+    traffic=lambda values: _step_bytes(values, "y", "x", vectors=8),
 )
 
 DUAL_STEP = Kernel(
@@ -74,7 +58,7 @@ DUAL_STEP = Kernel(
     "R^2 (m,).",
     launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _step_bytes(values, "reflected", "y", vectors=6),
+    traffic=lambda values: _step_bytes(values, "reflected", "y", vectors=6),
 )
 
 

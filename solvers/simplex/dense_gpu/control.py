@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from solvers.kernels.family import Argument, Launch, Values
+from solvers.kernels.family import Launch, Values
 
 STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
 SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS = 8, 9, 10, 11, 12, 13
@@ -85,21 +85,6 @@ SIDE_ROWS = 128
 WARP = 32
 MOST_GROUPS_OF_ROWS = BLOCK
 """Blocks that leave a partial result each; one block then reads them with one thread each."""
-
-
-def ints(*names: str) -> tuple[Argument, ...]:
-    """Declare numbers of 32 bits."""
-    return tuple(Argument(name, "int") for name in names)
-
-
-def indices(*names: str, changed: str = "in") -> tuple[Argument, ...]:
-    """Declare arrays of indices; ``changed`` is their direction."""
-    return tuple(Argument(name, "index[]", changed) for name in names)
-
-
-def reals(*names: str, changed: str = "in") -> tuple[Argument, ...]:
-    """Declare arrays of numbers; ``changed`` is their direction."""
-    return tuple(Argument(name, "real[]", changed) for name in names)
 
 
 def ceiling(value: int, by: int) -> int:

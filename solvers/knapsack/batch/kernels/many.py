@@ -22,7 +22,7 @@ A state is its profit, weight, and one bit for each item that is not as in the b
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch
+from solvers.kernels.family import Family, Kernel, Launch, arguments
 
 SOLVED, INFEASIBLE, TOO_LARGE, OUTGROWN = range(4)
 """How a problem ended: with its optimum; nothing fits; products of its numbers may leave 64 bits;
@@ -50,23 +50,9 @@ STEPS_PER_ITEM = 300
 
 MANY = Kernel(
     name="many",
-    arguments=(
-        Argument("starts", "index[]"),
-        Argument("profit", "packed[]"),
-        Argument("weight", "packed[]"),
-        Argument("capacity", "index[]"),
-        Argument("lists", "index[]", "inout"),
-        Argument("queue", "index[]", "inout"),
-        Argument("packed", "index[]", "out"),
-        Argument("value", "index[]", "out"),
-        Argument("ending", "index[]", "out"),
-        Argument("visited", "index[]", "out"),
-        Argument("count", "int"),
-        Argument("slots", "int"),
-        Argument("words", "int"),
-        Argument("room", "int"),
-        Argument("near", "int"),
-        Argument("most", "int"),
+    arguments=arguments(
+        "index[] starts; packed[] profit, weight; index[] capacity; inout index[] lists, queue; "
+        "out index[] packed, value, ending, visited; int count, slots, words, room, near, most"
     ),
     contract="Problem k < count has items starts[k] to starts[k + 1] of profit and weight, at most "
     "64 * words. packed (count, words) gets the bits of the items packed, value (count,) their "
@@ -81,9 +67,6 @@ MANY = Kernel(
         WARPS * BYTES * (warp_words(int(values["words"]), int(values["near"]))),
     ),
     work=lambda values: STEPS_PER_ITEM * int(values["profit"].size),
-    bytes_moved=lambda values: sum(
-        int(values[name].nbytes) for name in ("profit", "weight", "capacity", "packed", "value")
-    ),
 )
 
 

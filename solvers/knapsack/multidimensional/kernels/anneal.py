@@ -18,7 +18,7 @@ what one trial after the other does.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 WARPS = 8
 """Warps of a block, each with a replica of its own; they share the weights."""
@@ -51,24 +51,10 @@ def shared_bytes(values: Values) -> int:
 
 ANNEAL = Kernel(
     name="anneal",
-    arguments=(
-        Argument("weight", "index[]"),
-        Argument("price", "index[]"),
-        Argument("worth", "index[]"),
-        Argument("profit", "real[]"),
-        Argument("capacity", "index[]"),
-        Argument("exponential", "index[]"),
-        Argument("temperature", "index[]"),
-        Argument("packing", "index[]", "inout"),
-        Argument("champion", "index[]", "inout"),
-        Argument("value", "real[]", "inout"),
-        Argument("energy", "real[]", "out"),
-        Argument("replicas", "int"),
-        Argument("items", "int"),
-        Argument("rows", "int"),
-        Argument("trials", "int"),
-        Argument("seed", "int"),
-        Argument("turn", "int"),
+    arguments=arguments(
+        "index[] weight, price, worth; real[] profit; index[] capacity, exponential, temperature; "
+        "inout index[] packing, champion; inout real[] value; out real[] energy; "
+        "int replicas, items, rows, trials, seed, turn"
     ),
     contract="Replica w makes 'trials' trials at temperature[w] from its packing: words (replicas, "
     "32), where item j is bit j / 32 of word j % 32. weight (items + 1, rows), worth and profit "
@@ -82,9 +68,6 @@ ANNEAL = Kernel(
         -(-int(values["replicas"]) // WARPS), WARPS * LANES, shared_bytes(values)
     ),
     work=lambda values: TRIAL_STEPS * int(values["replicas"]) * int(values["trials"]),
-    bytes_moved=lambda values: sum(
-        int(values[name].nbytes) for name in ("weight", "packing", "champion")
-    ),
 )
 
 FAMILY = Family("solvers.knapsack.multidimensional.kernels", "anneal", (ANNEAL,))

@@ -8,7 +8,7 @@ in it, the first of equals.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 REAL_BYTES = 8
 INDEX_BYTES = 8
@@ -52,15 +52,9 @@ def _launch_sides(values: Values) -> Launch:
 
 FACTORISE = Kernel(
     name="factorise",
-    arguments=(
-        Argument("count", "index"),
-        Argument("n", "index"),
-        Argument("epsilon", "real"),
-        Argument("matrices", "real[]"),
-        Argument("factors", "real[]", "out"),
-        Argument("order", "index[]", "out"),
-        Argument("singular", "index[]", "out"),
-        Argument("verdict", "real[]", "out"),
+    arguments=arguments(
+        "index count, n; real epsilon; real[] matrices; out real[] factors; "
+        "out index[] order, singular; out real[] verdict"
     ),
     contract="Row k of factors[b] holds U from the diagonal on and L before it, with "
     "matrices[b, order[b]] = L U; singular[b] becomes the first column k whose pivot is at most "
@@ -70,45 +64,31 @@ FACTORISE = Kernel(
     "decide between nearly equal pivots.",
     launch=_launch_matrices,
     work=lambda values: int(values["matrices"].size) * int(values["n"]),
-    bytes_moved=lambda values: 2 * int(values["matrices"].nbytes) + int(values["order"].nbytes),
 )
 
 INVERT = Kernel(
     name="invert",
-    arguments=(
-        Argument("count", "index"),
-        Argument("n", "index"),
-        Argument("matrices", "real[]"),
-        Argument("inverses", "real[]", "out"),
-        Argument("norms", "real[]", "out"),
-        Argument("singular", "index[]", "out"),
+    arguments=arguments(
+        "index count, n; real[] matrices; out real[] inverses, norms; out index[] singular"
     ),
     contract="inverses[b] becomes the inverse of matrices[b] by Gauss-Jordan elimination in "
     "place, norms (2, count) the 1-norms of both, and singular[b] the first column whose pivot is "
     "zero or no number, or -1. Device and twin agree up to rounding.",
     launch=_launch_matrices,
     work=lambda values: 2 * int(values["matrices"].size) * int(values["n"]),
-    bytes_moved=lambda values: 2 * int(values["matrices"].nbytes),
 )
 
 SOLVE = Kernel(
     name="solve",
-    arguments=(
-        Argument("count", "index"),
-        Argument("n", "index"),
-        Argument("sides", "index"),
-        Argument("transposed", "int"),
-        Argument("factors", "real[]"),
-        Argument("order", "index[]"),
-        Argument("b", "real[]"),
-        Argument("x", "real[]", "out"),
+    arguments=arguments(
+        "index count, n, sides; int transposed; real[] factors; index[] order; real[] b; "
+        "out real[] x"
     ),
     contract="For each of b (count, sides, n), x becomes the solution of the matrix whose factors "
     "and order are those of 'factorise', or of its transpose; x may be b itself. Device and twin "
     "agree up to rounding.",
     launch=_launch_sides,
     work=lambda values: int(values["factors"].size) * int(values["sides"]),
-    bytes_moved=lambda values: int(values["factors"].nbytes) + 2 * int(values["b"].nbytes),
 )
 
 BATCHED = Family("solvers.papers.dense_lu.kernels", "batched", (FACTORISE, INVERT, SOLVE))

@@ -9,7 +9,7 @@ for two operations on each number, and waits for the host three times.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 PIVOT_BLOCK = 256
 SWAP_BLOCK = 256
@@ -25,46 +25,29 @@ def _tiles(values: Values) -> int:
 
 FIND_PIVOT = Kernel(
     name="find_pivot",
-    arguments=(
-        Argument("n", "index"),
-        Argument("k", "index"),
-        Argument("augmented", "real[]"),
-        Argument("row", "index[]", "out"),
-    ),
+    arguments=arguments("index n, k; real[] augmented; out index[] row"),
     contract="row (1,) becomes the row from k on with the largest magnitude in column k, the first "
     "of equals; n where all of them are no numbers. Device and twin agree exactly.",
     launch=lambda values: Launch(1, PIVOT_BLOCK),
     work=lambda values: int(values["n"]) - int(values["k"]),
-    bytes_moved=lambda values: 8 * (int(values["n"]) - int(values["k"])),
 )
 
 SWAP_ROWS = Kernel(
     name="swap_rows",
-    arguments=(
-        Argument("n", "index"),
-        Argument("k", "index"),
-        Argument("other", "index"),
-        Argument("augmented", "real[]", "inout"),
-    ),
+    arguments=arguments("index n, k, other; inout real[] augmented"),
     contract="Rows k and 'other' of augmented (n, n + 1) are interchanged, exactly.",
     launch=lambda values: Launch(-(-(int(values["n"]) + 1) // SWAP_BLOCK), SWAP_BLOCK),
     work=lambda values: int(values["n"]),
-    bytes_moved=lambda values: 32 * (int(values["n"]) + 1),
 )
 
 ELIMINATE = Kernel(
     name="eliminate",
-    arguments=(
-        Argument("n", "index"),
-        Argument("k", "index"),
-        Argument("augmented", "real[]", "inout"),
-    ),
+    arguments=arguments("index n, k; inout real[] augmented"),
     contract="Row k of augmented (n, n + 1), times what makes their entries in column k vanish, is "
     "subtracted from the rows below, from column k + 1 on; the entries of column k stay. Device "
     "and twin agree to rounding.",
     launch=lambda values: Launch(_tiles(values), TILE * TILE),
     work=lambda values: (int(values["n"]) - int(values["k"])) ** 2,
-    bytes_moved=lambda values: 16 * (int(values["n"]) - int(values["k"])) ** 2,
 )
 
 ELIMINATION = Family(

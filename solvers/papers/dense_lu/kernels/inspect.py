@@ -8,7 +8,7 @@ each row: :data:`SUMS`, :data:`ROUNDING`, :data:`PIVOTS`.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 SUMS, ROUNDING, PIVOTS = range(3)
 """Rows of a report: sum of magnitudes in each column of A; what rounding may have left of each
@@ -42,70 +42,41 @@ def _launch_rows(values: Values) -> Launch:
 
 TAKE_IN = Kernel(
     name="take_in",
-    arguments=(
-        Argument("n", "index"),
-        Argument("matrix", "real[]"),
-        Argument("columns", "real[]", "out"),
-        Argument("sums", "real[]", "out"),
-    ),
+    arguments=arguments("index n; real[] matrix; out real[] columns, sums"),
     contract="columns (n, n) becomes matrix (n, n) transposed, and sums (parts, n) the sums of the "
     "magnitudes of its columns, over 128 rows in each part; equal up to the order of summation.",
     launch=_launch_tiles,
     work=lambda values: 2 * int(values["matrix"].size),
-    bytes_moved=lambda values: 2 * int(values["matrix"].nbytes),
 )
 
 WEIGH = Kernel(
     name="weigh",
-    arguments=(
-        Argument("n", "index"),
-        Argument("columns", "real[]"),
-        Argument("sums", "real[]", "out"),
-    ),
+    arguments=arguments("index n; real[] columns; out real[] sums"),
     contract="With the factors in columns (n, n), sums (parts, n) become the sums over i < k of "
     "|L[k, i] U[i, k]|, over 128 of the i in each part; equal up to the order of summation.",
     launch=_launch_tiles,
     work=lambda values: int(values["columns"].size),
-    bytes_moved=lambda values: int(values["columns"].nbytes),
 )
 
 CONCLUDE = Kernel(
     name="conclude",
-    arguments=(
-        Argument("n", "index"),
-        Argument("parts", "int"),
-        Argument("epsilon", "real"),
-        Argument("columns", "real[]"),
-        Argument("sums", "real[]"),
-        Argument("weights", "real[]"),
-        Argument("report", "real[]", "out"),
+    arguments=arguments(
+        "index n; int parts; real epsilon; real[] columns, sums, weights; out real[] report"
     ),
     contract="report (3, n) becomes the totals over the parts of sums (parts, n), k epsilon times "
     "those of weights (parts, n) in place k, and the diagonal of columns (n, n); exactly.",
     launch=lambda values: Launch(-(-int(values["n"]) // BLOCK), BLOCK),
     work=lambda values: 2 * int(values["sums"].size),
-    bytes_moved=lambda values: 2 * int(values["sums"].nbytes) + int(values["report"].nbytes),
 )
 
 RESIDUAL = Kernel(
     name="residual",
-    arguments=(
-        Argument("n", "index"),
-        Argument("sides", "int"),
-        Argument("matrix", "real[]"),
-        Argument("x", "real[]"),
-        Argument("b", "real[]"),
-        Argument("r", "real[]", "out"),
-        Argument("scale", "real[]", "out"),
-    ),
+    arguments=arguments("index n; int sides; real[] matrix, x, b; out real[] r, scale"),
     contract="For each of x (sides, n) and b (sides, n), r becomes b - A x of the row-major "
     "matrix (n, n), summed in twice the precision, and scale becomes |b| + |A| |x|. Device and "
     "twin agree to rounding of the result.",
     launch=_launch_rows,
     work=lambda values: 12 * int(values["matrix"].size) * int(values["sides"]),
-    bytes_moved=lambda values: (
-        int(values["matrix"].nbytes) + 4 * int(values["x"].nbytes)  # x, b, r and scale
-    ),
 )
 
 INSPECT = Family("solvers.papers.dense_lu.kernels", "inspect", (TAKE_IN, WEIGH, CONCLUDE, RESIDUAL))

@@ -13,7 +13,7 @@ where the nodes came from.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 ROUNDS = 8
 """Nodes of each lane: a warp treats a chunk of 32 times as many consecutive nodes."""
@@ -66,59 +66,31 @@ def _word(values: Values) -> int:
     return int(values["control"].dtype.itemsize)
 
 
-def _scan(values: Values) -> int:
-    return 3 * _word(values) * int(values["count"])
-
-
-def _copy(values: Values) -> int:
-    """Return the bytes of reading a list and writing another, which has the room that it needs."""
-    return 3 * _word(values) * (int(values["weight"].size) + int(values["kept_weight"].size))
-
-
-ITEMS = (Argument("item_profit", "index[]"), Argument("item_weight", "index[]"))
+ITEMS = arguments("index[] item_profit, item_weight")
 """All items by falling efficiency, and one behind them without profit that never fits."""
 
-LIGHTEST = Argument("lightest", "index[]")
-"""The smallest weight from each item on; at two places behind the last one more than fits."""
-
-NODES = tuple(Argument(name, "index[]") for name in ("weight", "profit", "slack"))
-KEPT_NODES = tuple(Argument(f"kept_{node.name}", "index[]", "out") for node in NODES)
-CHUNK_COUNT = Argument("chunk_count", "index[]")
-CHUNK_COUNT_OUT = Argument("chunk_count", "index[]", "out")
-TILE_PLACE = Argument("tile_place", "index[]")
-TILE_PLACE_OUT = Argument("tile_place", "index[]", "inout")
-KEPT = Argument("kept", "index[]")
-"""A bit of every node, 32 of them in a word of either width."""
-
-KEPT_OUT = Argument("kept", "index[]", "out")
-CONTROL = Argument("control", "index[]", "inout")
-TILES = Argument("tiles", "int")
-COUNT = Argument("count", "int")
-ITEM = Argument("item", "int")
+NODES = arguments("index[] weight, profit, slack")
 
 EXPAND = Kernel(
     name="expand",
     arguments=(
         *ITEMS,
-        LIGHTEST,
+        *arguments("index[] lightest"),
         *NODES,
-        CHUNK_COUNT_OUT,
-        TILE_PLACE_OUT,
-        KEPT_OUT,
-        CONTROL,
-        TILES,
-        COUNT,
-        ITEM,
+        *arguments(
+            "out index[] chunk_count; inout index[] tile_place; out index[] kept; "
+            "inout index[] control; int tiles, count, item"
+        ),
     ),
     contract="Makes node count + e from node e by leaving an item out, where that is not the slack "
     "item, and filling greedily until an item does not fit; where it is, there is no other choice, "
-    "and node e is given up (kernels 1 and 2). Raises FOUND to the largest profit of a new node "
-    "with every later item that still fits. A bit of kept says of every node, of old ones first "
-    "and of new ones behind, each in whole tiles, whether its upper bound exceeds BEST; these are "
-    "counted for every chunk and tile. Exact.",
+    "and node e is given up (kernels 1 and 2); 'lightest' is the smallest weight from each item "
+    "on, and at two places behind the last one more than fits. Raises FOUND to the largest profit "
+    "of a new node with every later item that still fits. A bit of kept, 32 in a word of either "
+    "width, says of every node, of old ones first and of new ones behind, each in whole tiles, "
+    "whether its upper bound exceeds BEST; these are counted for every chunk and tile. Exact.",
     launch=_by_tile,
     work=lambda values: STEPS * int(values["count"]),
-    bytes_moved=_scan,
 )
 
 RECOUNT = Kernel(
@@ -128,17 +100,15 @@ RECOUNT = Kernel(
     "lowers FOUND_NODE to the first new node with that profit. Exact.",
     launch=_by_tile,
     work=lambda values: STEPS * int(values["count"]),
-    bytes_moved=_scan,
 )
 
 PLACES = Kernel(
     name="places",
-    arguments=(TILE_PLACE_OUT, CONTROL, TILES),
+    arguments=arguments("inout index[] tile_place, control; int tiles"),
     contract="Turns counts of tiles into the place of each tile's first promising node, puts their "
     "sum into LENGTH, FOUND into BEST, and FOUND_NODE, or -1, into NODE.",
     launch=_one_block,
     work=lambda values: 2 * int(values["tiles"]),
-    bytes_moved=lambda values: 4 * _word(values) * int(values["tiles"]),
 )
 
 GATHER = Kernel(
@@ -146,37 +116,31 @@ GATHER = Kernel(
     arguments=(
         *ITEMS,
         *NODES,
-        CHUNK_COUNT,
-        TILE_PLACE,
-        KEPT,
-        *KEPT_NODES,
-        Argument("control", "index[]"),
-        TILES,
-        ITEM,
+        *arguments("index[] chunk_count, tile_place, kept"),
+        *arguments(
+            "out index[] kept_weight, kept_profit, kept_slack; index[] control; int tiles, item"
+        ),
     ),
     contract="Puts promising nodes side by side, old ones before new ones, in their order.",
     launch=_by_tile,
     work=lambda values: STEPS * TILE * int(values["tiles"]),
-    bytes_moved=_copy,
 )
 
 ANCESTOR = Kernel(
     name="ancestor",
-    arguments=(CHUNK_COUNT, TILE_PLACE, KEPT, CONTROL, TILES),
+    arguments=arguments("index[] chunk_count, tile_place, kept; inout index[] control; int tiles"),
     contract="Replaces the node AT of a gathered list by the node it stood at or came from, and "
     "says in LEFT_OUT which of the two.",
     launch=_one_warp,
     work=lambda values: 100,
-    bytes_moved=lambda values: 100 * _word(values),
 )
 
 LARGEST_BOUND = Kernel(
     name="largest_bound",
-    arguments=(*ITEMS, *NODES, CONTROL, TILES, COUNT),
+    arguments=(*ITEMS, *NODES, *arguments("inout index[] control; int tiles, count")),
     contract="Raises UPPER to the largest upper bound in the list.",
     launch=_by_tile,
     work=lambda values: int(values["count"]),
-    bytes_moved=_scan,
 )
 
 FAMILY = Family(

@@ -23,34 +23,25 @@ smaller index.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel
+from solvers.kernels.family import Family, Kernel, arguments
 from solvers.papers.simplex_variants.kernels.layout import (
     CONTROL,
     MATRIX,
-    REAL_BYTES,
     by_column_of_inverse,
     by_parts,
-    inverse_bytes,
-    matrix_bytes,
     work_of_inverse,
 )
 
 PRICE = Kernel(
     name="price",
     arguments=(
-        Argument("columns", "int"),
-        Argument("lanes", "int"),
-        Argument("parts", "int"),
+        *arguments("int columns, lanes, parts"),
         *MATRIX,
-        Argument("cost", "real[]"),
-        Argument("y", "real[]"),
-        Argument("pivot_row", "real[]"),
-        Argument("position", "index[]"),
-        Argument("basic_cost", "real[]"),
-        Argument("weight", "real[]", "inout"),
-        Argument("reduced", "real[]", "out"),
-        Argument("offers", "real[]", "out"),
-        CONTROL,
+        *arguments(
+            "real[] cost, y, pivot_row; index[] position; real[] basic_cost; inout real[] weight; "
+            "out real[] reduced, offers"
+        ),
+        *CONTROL,
     ),
     contract="reduced (columns,) = c - A'y (c of nonbasic columns is zero in phase 1), Devex "
     "weights brought up to date, and each block's best candidate (s^2/w, j, largest |s| of a basic "
@@ -58,101 +49,70 @@ PRICE = Kernel(
     "column.",
     launch=by_parts,
     work=lambda values: int(values["values"].size),
-    bytes_moved=lambda values: matrix_bytes(values) + 5 * REAL_BYTES * int(values["columns"]),
 )
 
 DIRECTION = Kernel(
     name="direction",
     arguments=(
-        Argument("size", "int"),
-        Argument("stride", "int"),
-        Argument("columns", "int"),
-        Argument("offered", "int"),
-        Argument("parts", "int"),
+        *arguments("int size, stride, columns, offered, parts"),
         *MATRIX,
-        Argument("inverse", "real[]"),
-        Argument("x", "real[]"),
-        Argument("basic", "index[]"),
-        Argument("reduced", "real[]"),
-        Argument("weight", "real[]"),
-        Argument("offers", "real[]"),
-        Argument("d", "real[]", "out"),
-        Argument("nearest", "real[]", "out"),
-        CONTROL,
+        *arguments(
+            "real[] inverse, x; index[] basic; real[] reduced, weight, offers; "
+            "out real[] d, nearest"
+        ),
+        *CONTROL,
     ),
     contract="With q the best of the offers, d (size,) = B^-1 a_q and each block's smallest "
     "relaxed ratio in nearest (negated, with an index). Stops where there is no offer, or where "
     "the error measured by pricing asks for a new inverse.",
     launch=by_parts,
     work=lambda values: 8 * int(values["size"]),
-    bytes_moved=lambda values: 3 * REAL_BYTES * int(values["size"]),
 )
 
 CHOOSE = Kernel(
     name="choose",
     arguments=(
-        Argument("size", "int"),
-        Argument("columns", "int"),
-        Argument("parts", "int"),
-        Argument("x", "real[]"),
-        Argument("basic", "index[]"),
-        Argument("d", "real[]"),
-        Argument("nearest", "real[]"),
-        Argument("chosen", "real[]", "out"),
-        CONTROL,
+        *arguments(
+            "int size, columns, parts; real[] x; index[] basic; real[] d, nearest; "
+            "out real[] chosen"
+        ),
+        *CONTROL,
     ),
     contract="Each block's best leaving position among exact ratios within the smallest relaxed "
     "one, as (|d_r|, r, ratio) in chosen; by Bland's rule the smallest variable. Stops where no "
     "ratio is bounded.",
     launch=by_parts,
     work=lambda values: int(values["size"]),
-    bytes_moved=lambda values: 3 * REAL_BYTES * int(values["size"]),
 )
 
 MAKE_PIVOT = Kernel(
     name="make_pivot",
     arguments=(
-        Argument("size", "int"),
-        Argument("stride", "int"),
-        Argument("columns", "int"),
-        Argument("parts", "int"),
-        Argument("inverse", "real[]"),
-        Argument("d", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("chosen", "real[]"),
-        Argument("x", "real[]", "inout"),
-        Argument("basic", "index[]", "inout"),
-        Argument("position", "index[]", "inout"),
-        Argument("basic_cost", "real[]", "inout"),
-        Argument("pivot_row", "real[]", "out"),
-        CONTROL,
+        *arguments(
+            "int size, stride, columns, parts; real[] inverse, d, cost, chosen; inout real[] x; "
+            "inout index[] basic, position; inout real[] basic_cost; out real[] pivot_row"
+        ),
+        *CONTROL,
     ),
     contract="Makes the pivot that was chosen: x, the basis, its costs, and the snapshot of the "
     "normalised pivot row. Stops instead where the pivot is too small to be trusted.",
     launch=by_parts,
     work=lambda values: 4 * int(values["size"]),
-    bytes_moved=lambda values: 7 * REAL_BYTES * int(values["size"]),
 )
 
 UPDATE = Kernel(
     name="update",
     arguments=(
-        Argument("size", "int"),
-        Argument("stride", "int"),
-        Argument("team", "int"),
-        Argument("d", "real[]"),
-        Argument("pivot_row", "real[]"),
-        Argument("basic_cost", "real[]"),
-        Argument("inverse", "real[]", "inout"),
-        Argument("y", "real[]", "inout"),
-        CONTROL,
+        *arguments(
+            "int size, stride, team; real[] d, pivot_row, basic_cost; inout real[] inverse, y"
+        ),
+        *CONTROL,
     ),
     contract="The rank-one update of the inverse from the snapshot of the pivot row, and "
     "y = B^-T c_B of the new basis; a column of the inverse is left out where its pivot element "
     "is zero and no other cost has changed. Agrees with the twin up to order of summation in y.",
     launch=by_column_of_inverse,
     work=work_of_inverse,
-    bytes_moved=lambda values: inverse_bytes(values, 2),
 )
 
 ITERATE = Family(

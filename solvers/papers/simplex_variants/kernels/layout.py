@@ -6,7 +6,7 @@ after a batch of iterations. ``paper.cuh`` numbers its places in the same way.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Launch, Values
+from solvers.kernels.family import Launch, Values, arguments
 
 (STOP, PHASE, ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
  LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE, PRIMAL_TOLERANCE,
@@ -38,13 +38,9 @@ SLOTS = 3
 
 REAL_BYTES = 8
 
-CONTROL = Argument("control", "real[]", "inout")
+CONTROL = arguments("inout real[] control")
 
-MATRIX = (
-    Argument("starts", "index[]"),
-    Argument("rows", "index[]"),
-    Argument("values", "real[]"),
-)
+MATRIX = arguments("index[] starts, rows; real[] values")
 """A by columns, which is A' by rows: pricing reads it in one stream (paper, section 3.2)."""
 
 
@@ -81,11 +77,6 @@ def parts_for(count: int, each: int = 1) -> int:
 def work_of_inverse(values: Values) -> int:
     """Count the elements of the inverse; twins skip many, so threads are not worth it."""
     return int(values["size"]) ** 2
-
-
-def inverse_bytes(values: Values, passes: int) -> int:
-    """Return the bytes of so many passes over the inverse."""
-    return passes * REAL_BYTES * int(values["size"]) ** 2
 
 
 def matrix_bytes(values: Values) -> int:

@@ -12,15 +12,13 @@ written by one, does not arise.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel
+from solvers.kernels.family import Family, Kernel, arguments
 from solvers.papers.simplex_variants.kernels.layout import (
     CONTROL,
     MATRIX,
-    REAL_BYTES,
     by_column_of_inverse,
     by_size,
     by_warps,
-    inverse_bytes,
     one_block,
     work_of_inverse,
 )
@@ -30,149 +28,102 @@ from solvers.papers.simplex_variants.kernels.layout import (
 # The paper names scaling as what a production solver would move to the device (its section 5).
 
 
-COMPRESSED = (
-    Argument("starts", "index[]"),
-    Argument("indices", "index[]"),
-    Argument("values", "real[]"),
-)
+COMPRESSED = arguments("index[] starts, indices; real[] values")
 
 GEOMETRIC = Kernel(
     name="geometric",
-    arguments=(
-        Argument("size", "int"),
-        *COMPRESSED,
-        Argument("other", "real[]"),
-        Argument("scale", "real[]", "out"),
-    ),
+    arguments=(*arguments("int size"), *COMPRESSED, *arguments("real[] other; out real[] scale")),
     contract="scale (size,) = 1/sqrt(smallest * largest) of each owner's coefficients times "
     "'other', the scales of the other side; 1 where there are none. Agrees with the twin exactly.",
     launch=by_size,
     work=lambda values: int(values["values"].size),
-    bytes_moved=lambda values: 2 * int(values["values"].nbytes),
 )
 
 APPLY = Kernel(
     name="apply_scales",
     arguments=(
-        Argument("size", "int"),
+        *arguments("int size"),
         *COMPRESSED,
-        Argument("own", "real[]"),
-        Argument("other", "real[]"),
-        Argument("scaled", "real[]", "out"),
+        *arguments("real[] own, other; out real[] scaled"),
     ),
     contract="scaled (nnz,) = values times the scales of their owner and of the other side.",
     launch=by_size,
     work=lambda values: int(values["values"].size),
-    bytes_moved=lambda values: 3 * REAL_BYTES * int(values["values"].size),
 )
 
 
 RATIO_TEST = Kernel(
     name="ratio_test",
     arguments=(
-        Argument("size", "int"),
-        Argument("columns", "int"),
-        Argument("x", "real[]"),
-        Argument("basic", "index[]"),
-        Argument("d", "real[]"),
-        Argument("chosen", "real[]", "out"),
-        CONTROL,
+        *arguments("int size, columns; real[] x; index[] basic; real[] d; out real[] chosen"),
+        *CONTROL,
     ),
     contract="Both passes of Harris's ratio test in one block; the winner as (|d_r|, r, ratio) in "
     "chosen (3,). Stops where no ratio is bounded.",
     launch=one_block,
     work=lambda values: int(values["size"]),
-    bytes_moved=lambda values: 5 * REAL_BYTES * int(values["size"]),
 )
 
 EXCHANGE = Kernel(
     name="exchange",
-    arguments=(
-        Argument("d", "real[]"),
-        Argument("chosen", "real[]"),
-        Argument("basic", "index[]", "inout"),
-        Argument("position", "index[]", "inout"),
-        CONTROL,
-    ),
+    arguments=(*arguments("real[] d, chosen; inout index[] basic, position"), *CONTROL),
     contract="Puts the entering variable in the place of the leaving one and notes the pivot in "
     "control. Stops instead where the pivot is too small to be trusted.",
     launch=one_block,
     work=lambda values: 1,
-    bytes_moved=lambda values: 10 * REAL_BYTES,
 )
 
 UPDATE_IN_PLACE = Kernel(
     name="update_in_place",
     arguments=(
-        Argument("size", "int"),
-        Argument("stride", "int"),
-        Argument("team", "int"),
-        Argument("d", "real[]"),
-        Argument("inverse", "real[]", "inout"),
-        Argument("pivot_row", "real[]", "out"),
-        CONTROL,
+        *arguments("int size, stride, team; real[] d; inout real[] inverse; out real[] pivot_row"),
+        *CONTROL,
     ),
     contract="The rank-one update of the inverse in one pass, whatever is zero; leaves the "
     "normalised pivot row, which Devex pricing needs. Agrees with the twin bit by bit without "
     "fused multiplication, else by the last bit.",
     launch=by_column_of_inverse,
     work=work_of_inverse,
-    bytes_moved=lambda values: inverse_bytes(values, 2),
 )
 
 SOLUTION = Kernel(
     name="solution",
     arguments=(
-        Argument("size", "int"),
-        Argument("stride", "int"),
-        Argument("columns", "int"),
-        Argument("inverse", "real[]"),
-        Argument("rhs", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("basic", "index[]"),
-        Argument("x", "real[]", "out"),
-        Argument("basic_cost", "real[]", "out"),
-        CONTROL,
+        *arguments(
+            "int size, stride, columns; real[] inverse, rhs, cost; index[] basic; "
+            "out real[] x, basic_cost"
+        ),
+        *CONTROL,
     ),
     contract="x (size,) = B^-1 b, and the costs of the basic variables: their own in phase 2, the "
     "gradient of the sum of infeasibilities in phase 1.",
     launch=by_warps,
     work=lambda values: int(values["size"]),
-    bytes_moved=lambda values: inverse_bytes(values, 1),
 )
 
 BASIS_ROWS = Kernel(
     name="basis_rows",
     arguments=(
-        Argument("size", "int"),
-        Argument("columns", "int"),
+        *arguments("int size, columns"),
         *MATRIX,
-        Argument("basic", "index[]"),
-        Argument("transposed", "real[]", "inout"),
-        CONTROL,
+        *arguments("index[] basic; inout real[] transposed"),
+        *CONTROL,
     ),
     contract="Writes the columns of the basis into the rows of 'transposed' (size x size), which "
     "was zero; that of an artificial is a unit vector.",
     launch=by_size,
     work=lambda values: int(values["size"]),
-    bytes_moved=lambda values: REAL_BYTES * int(values["size"]) ** 2,
 )
 
 DUAL = Kernel(
     name="dual",
     arguments=(
-        Argument("size", "int"),
-        Argument("stride", "int"),
-        Argument("team", "int"),
-        Argument("inverse", "real[]"),
-        Argument("basic_cost", "real[]"),
-        Argument("y", "real[]", "out"),
-        CONTROL,
+        *arguments("int size, stride, team; real[] inverse, basic_cost; out real[] y"),
+        *CONTROL,
     ),
     contract="y (size,) = B^-T c_B; agrees with the twin up to the order of summation.",
     launch=by_column_of_inverse,
     work=work_of_inverse,
-    bytes_moved=lambda values: inverse_bytes(values, 1),
 )
 
 RESIDENT = Family(

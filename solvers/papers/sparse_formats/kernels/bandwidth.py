@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, by_owner
+from solvers.kernels.family import Family, Kernel, arguments, by_owner
 
 STREAM_READ = Kernel(
     name="stream_read",
-    arguments=(
-        Argument("readers", "index"),
-        Argument("size", "index"),
-        Argument("repeats", "int"),
-        Argument("source", "real[]"),
-        Argument("sums", "real[]", "out"),
-    ),
+    arguments=arguments("index readers, size; int repeats; real[] source; out real[] sums"),
     contract="sums[i] becomes the sum of source[(i + r * readers) % size] over r below 'repeats'; "
     "i < readers <= size. All elements are read equally often where repeats * readers is a "
     "multiple of size.",
     launch=by_owner("readers"),
     work=lambda values: int(values["readers"]) * int(values["repeats"]),
-    bytes_moved=lambda values: 8 * int(values["readers"]) * (1 + int(values["repeats"])),
+    traffic=lambda values: 8 * int(values["readers"]) * (1 + int(values["repeats"])),
 )
 
 BANDWIDTH = Family("solvers.papers.sparse_formats.kernels", "bandwidth", (STREAM_READ,))

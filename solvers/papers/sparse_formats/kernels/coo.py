@@ -10,7 +10,7 @@ Device and twin agree up to the order of summation within a row.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, by_owner
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, by_owner
 
 BLOCK = 256
 WARP = 32
@@ -22,24 +22,18 @@ def _a_warp_each(values: Values, owners: int) -> Launch:
 
 COO_CLEAR = Kernel(
     name="coo_clear",
-    arguments=(Argument("rows", "index"), Argument("product", "real[]", "out")),
+    arguments=arguments("index rows; out real[] product"),
     contract="product (rows,) becomes 0; rows without entries stay so.",
     launch=by_owner("rows", block=BLOCK),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 8 * int(values["rows"]),
+    traffic=lambda values: 8 * int(values["rows"]),
 )
 
 COO_SEGMENTS = Kernel(
     name="coo_segments",
-    arguments=(
-        Argument("entries", "index"),
-        Argument("chunk", "int"),
-        Argument("row_indices", "index[]"),
-        Argument("indices", "index[]"),
-        Argument("values", "real[]"),
-        Argument("vector", "real[]"),
-        Argument("product", "real[]", "out"),
-        Argument("carries", "real[]", "out"),
+    arguments=arguments(
+        "index entries; int chunk; index[] row_indices, indices; real[] values, vector; "
+        "out real[] product, carries"
     ),
     contract="Entries are cut into chunks of 'chunk', a multiple of 32. product[i] becomes the "
     "sum of row i where the row is neither the first nor the last of a chunk; carries[2c] and "
@@ -47,26 +41,22 @@ COO_SEGMENTS = Kernel(
     "one row.",
     launch=lambda values: _a_warp_each(values, -(-int(values["entries"]) // int(values["chunk"]))),
     work=lambda values: int(values["entries"]),
-    bytes_moved=lambda values: sum(
+    traffic=lambda values: sum(
         int(values[name].nbytes) for name in ("row_indices", "indices", "values", "vector")
     ),
 )
 
 COO_CARRIES = Kernel(
     name="coo_carries",
-    arguments=(
-        Argument("entries", "index"),
-        Argument("chunk", "int"),
-        Argument("row_indices", "index[]"),
-        Argument("carries", "real[]"),
-        Argument("product", "real[]", "out"),
+    arguments=arguments(
+        "index entries; int chunk; index[] row_indices; real[] carries; out real[] product"
     ),
     contract="product[i] becomes the sum of all carries of row i, for every row that has some.",
     launch=lambda values: _a_warp_each(
         values, 2 * -(-int(values["entries"]) // int(values["chunk"]))
     ),
     work=lambda values: 2 * int(values["entries"]) // int(values["chunk"]),
-    bytes_moved=lambda values: 2 * int(values["carries"].nbytes),
+    traffic=lambda values: 2 * int(values["carries"].nbytes),
 )
 
 COO = Family("solvers.papers.sparse_formats.kernels", "coo", (COO_CLEAR, COO_SEGMENTS, COO_CARRIES))

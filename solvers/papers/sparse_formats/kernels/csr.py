@@ -11,7 +11,7 @@ Device and twin agree up to the order of summation within a row.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, stored_types
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, arguments, stored_types
 from solvers.papers.sparse_formats.kernels.storage import STORAGE, storage_bytes
 
 BLOCK = 256
@@ -34,21 +34,14 @@ def launch(values: Values) -> Launch:
 CSR_MULTIPLY = Kernel(
     name="csr_multiply",
     arguments=(
-        Argument("rows", "index"),
-        Argument("starts", "index[]"),
+        *arguments("index rows; index[] starts"),
         *STORAGE,
-        Argument("order", "index[]"),
-        Argument("ordered", "int"),
+        *arguments("index[] order; int ordered"),
         *(Argument(f"end_{lanes}", "index") for lanes in LANES),
-        Argument("long_length", "index"),
-        Argument("chunk", "index"),
-        Argument("chunks", "index"),
-        Argument("chunk_rows", "index[]"),
-        Argument("chunk_firsts", "index[]"),
-        Argument("partials", "real[]", "inout"),
-        Argument("tickets", "index[]", "inout"),
-        Argument("vector", "real[]"),
-        Argument("product", "real[]", "out"),
+        *arguments(
+            "index long_length, chunk, chunks; index[] chunk_rows, chunk_firsts; "
+            "inout real[] partials; inout index[] tickets; real[] vector; out real[] product"
+        ),
     ),
     contract="product (rows,) becomes the matrix times vector (columns,). 'order' lists the rows "
     "of at most long_length entries by their number of threads where 'ordered', and place p is "
@@ -56,7 +49,7 @@ CSR_MULTIPLY = Kernel(
     "cut into chunks of 'chunk' entries; 'tickets' must be 0 before and is 0 again after.",
     launch=launch,
     work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         storage_bytes(values)
         + int(values["starts"].nbytes)
         + int(values["order"].nbytes)

@@ -9,25 +9,20 @@ Device and twin agree up to the contraction of products and sums.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, by_owner
+from solvers.kernels.family import Family, Kernel, arguments, by_owner
 
 BLOCK = 128
 
 ELL_MULTIPLY = Kernel(
     name="ell_multiply",
-    arguments=(
-        Argument("rows", "index"),
-        Argument("lengths", "index[]"),
-        Argument("indices", "index[]"),
-        Argument("values", "real[]"),
-        Argument("vector", "real[]"),
-        Argument("product", "real[]", "out"),
+    arguments=arguments(
+        "index rows; index[] lengths, indices; real[] values, vector; out real[] product"
     ),
     contract="product (rows,) becomes the matrix times vector (columns,); row i has lengths[i] "
     "entries, the k-th at k * rows + i.",
     launch=by_owner("rows", block=BLOCK),
     work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         sum(int(values[name].nbytes) for name in ("lengths", "indices", "values", "vector"))
         + 8 * int(values["rows"])
     ),

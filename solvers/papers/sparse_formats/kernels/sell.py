@@ -9,7 +9,7 @@ Device and twin agree up to the contraction of products and sums.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, by_owner, stored_types
+from solvers.kernels.family import Family, Kernel, arguments, by_owner, stored_types
 from solvers.papers.sparse_formats.kernels.storage import STORAGE, storage_bytes
 
 BLOCK = 128
@@ -17,22 +17,18 @@ BLOCK = 128
 SELL_MULTIPLY = Kernel(
     name="sell_multiply",
     arguments=(
-        Argument("rows", "index"),
-        Argument("slice_shift", "int"),
-        Argument("slice_starts", "index[]"),
-        Argument("lengths", "index[]"),
-        Argument("order", "index[]"),
-        Argument("ordered", "int"),
+        *arguments(
+            "index rows; int slice_shift; index[] slice_starts, lengths, order; int ordered"
+        ),
         *STORAGE,
-        Argument("vector", "real[]"),
-        Argument("product", "real[]", "out"),
+        *arguments("real[] vector; out real[] product"),
     ),
     contract="product (rows,) becomes the matrix times vector (columns,). Place p holds row "
     "order[p], or p where not 'ordered', with lengths[p] entries; with C = 2^slice_shift, the "
     "k-th stands at slice_starts[p / C] + k * C + p % C.",
     launch=by_owner("rows", block=BLOCK),
     work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
-    bytes_moved=lambda values: (
+    traffic=lambda values: (
         storage_bytes(values)
         + sum(int(values[name].nbytes) for name in ("slice_starts", "lengths", "order"))
         + 8 * int(values["rows"])

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Values
+from solvers.kernels.family import Values, arguments
 
-STORAGE = (
-    Argument("indices", "packed[]"),
-    Argument("values", "packed[]"),
-    Argument("dictionary", "real[]"),
-    Argument("bases", "index[]"),
-    Argument("base_shift", "int"),
-)
+STORAGE = arguments("packed[] indices, values; real[] dictionary; index[] bases; int base_shift")
 """Column indices and values (entries,) as stored; the reals that codes of 8 or 16 bits stand for;
 and what indices of 16 bits are counted from, one base for 2^base_shift places."""
 

@@ -12,7 +12,7 @@ Device and twin of the sums and of ``decide`` agree up to rounding, those of ``s
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.pdlp.shared_matrix.kernels.layout import MATRIX, REAL_BYTES, TEAM, matrix_bytes, work
 
 SUMS = 6
@@ -40,52 +40,37 @@ def _slot_launch(values: Values) -> Launch:
     return Launch(int(values["slots"]), TEAM)
 
 
-_OWN = (
-    Argument("projection", "real[]"),
-    Argument("difference", "real[]"),
-    Argument("first_difference", "real[]"),
-    Argument("anchor", "real[]"),
-)
-_END = (
-    Argument("metric", "real[]"),
-    Argument("control", "real[]"),
-    Argument("slots", "int"),
-    Argument("partial", "real[]", "out"),
-)
+_OWN = arguments("real[] projection, difference, first_difference, anchor")
+_END = arguments("real[] metric, control; int slots; out real[] partial")
 
 MEASURE_ROWS = Kernel(
     name="measure_rows",
     arguments=(
         *MATRIX,
-        Argument("x_projection", "real[]"),
+        *arguments("real[] x_projection"),
         *_OWN,
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
+        *arguments("real[] row_lower, row_upper"),
         *_END,
     ),
     contract="partial (slots, 6, width) gets the parts of ROW_SUMS; the matrix is A. Columns of "
     "problems that are stopped hold nothing of use.",
     launch=_slot_launch,
     work=work,
-    bytes_moved=lambda values: _bytes(values, "x_projection", vectors=6),
 )
 
 MEASURE_COLUMNS = Kernel(
     name="measure_columns",
     arguments=(
         *MATRIX,
-        Argument("y_projection", "real[]"),
+        *arguments("real[] y_projection"),
         *_OWN,
-        Argument("cost", "real[]"),
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
+        *arguments("real[] cost, lower, upper"),
         *_END,
     ),
     contract="partial (slots, 6, width) gets the parts of COLUMN_SUMS; the matrix is A'. Columns "
     "of problems that are stopped hold nothing of use.",
     launch=_slot_launch,
     work=work,
-    bytes_moved=lambda values: _bytes(values, "y_projection", vectors=7),
 )
 
 
@@ -96,23 +81,15 @@ def _bytes(values: Values, gathered: str, vectors: int) -> int:
 
 DECIDE = Kernel(
     name="decide",
-    arguments=(
-        Argument("row_slots", "int"),
-        Argument("row_partial", "real[]"),
-        Argument("column_slots", "int"),
-        Argument("column_partial", "real[]"),
-        Argument("width", "int"),
-        Argument("count", "int"),
-        Argument("control", "real[]", "inout"),
+    arguments=arguments(
+        "int row_slots; real[] row_partial; int column_slots; real[] column_partial; "
+        "int width, count; inout real[] control"
     ),
     contract="Each problem's column of control takes its statistics from the partial sums of a "
     "block of 'count' iterations, and the decisions that follow.",
     launch=lambda values: Launch(int(values["width"]), TEAM),
     work=lambda values: (
         SUMS * int(values["width"]) * (int(values["row_slots"]) + int(values["column_slots"]))
-    ),
-    bytes_moved=lambda values: (
-        int(values["row_partial"].nbytes) + int(values["column_partial"].nbytes)
     ),
 )
 
@@ -124,27 +101,15 @@ def _settle_launch(values: Values) -> Launch:
 
 SETTLE = Kernel(
     name="settle",
-    arguments=(
-        Argument("width", "int"),
-        Argument("columns", "int"),
-        Argument("x", "real[]", "inout"),
-        Argument("x_anchor", "real[]", "inout"),
-        Argument("x_projection", "real[]"),
-        Argument("best_x", "real[]", "inout"),
-        Argument("rows", "int"),
-        Argument("y", "real[]", "inout"),
-        Argument("y_anchor", "real[]", "inout"),
-        Argument("y_projection", "real[]"),
-        Argument("best_y", "real[]", "inout"),
-        Argument("control", "real[]"),
+    arguments=arguments(
+        "int width, columns; inout real[] x, x_anchor; real[] x_projection; inout real[] best_x; "
+        "int rows; inout real[] y, y_anchor; real[] y_projection; inout real[] best_y; "
+        "real[] control"
     ),
     contract="Of problems that RESTART, point and anchor become the projected point; of those "
     "that KEEP_BEST, the best point does. Otherwise nothing changes.",
     launch=_settle_launch,
     work=lambda values: (int(values["columns"]) + int(values["rows"])) * int(values["width"]),
-    bytes_moved=lambda values: (
-        24 * (int(values["columns"]) + int(values["rows"])) * int(values["width"])
-    ),
 )
 
 CHECK = Family(

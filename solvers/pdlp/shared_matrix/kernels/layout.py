@@ -11,7 +11,7 @@ unit has up to :func:`rows_of_unit` rows; or it is a single long row, which the 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Launch, Values
+from solvers.kernels.family import Launch, Values, arguments
 
 TEAM = 256
 """Threads of a block."""
@@ -25,19 +25,9 @@ model, which a pump's cut-off makes a row, is one."""
 
 REAL_BYTES = 8
 
-MATRIX = (
-    Argument("units", "int"),
-    Argument("unit_table", "index[]"),
-    Argument("starts", "index[]"),
-    Argument("indices", "index[]"),
-    Argument("values", "real[]"),
-    Argument("width", "int"),
-)
+MATRIX = arguments("int units; index[] unit_table, starts, indices; real[] values; int width")
 
-SPLIT = (
-    Argument("partials", "real[]", "inout"),
-    Argument("tickets", "index[]", "inout"),
-)
+SPLIT = arguments("inout real[] partials; inout index[] tickets")
 """Where blocks leave their parts of very long rows (parts, width), and count who has; zero before
 a launch and after."""
 

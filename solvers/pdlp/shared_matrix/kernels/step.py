@@ -20,7 +20,7 @@ same bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Values
+from solvers.kernels.family import Family, Kernel, Values, arguments
 from solvers.pdlp.shared_matrix.kernels.layout import (
     MATRIX,
     REAL_BYTES,
@@ -32,31 +32,23 @@ from solvers.pdlp.shared_matrix.kernels.layout import (
 
 KEEP_NONE, KEEP_FIRST, KEEP_LAST = 0, 1, 2
 
-_PLACE = (Argument("control", "real[]"), Argument("offset", "int"), Argument("keep", "int"))
+_PLACE = arguments("real[] control; int offset, keep")
 
 PRIMAL_STEP = Kernel(
     name="primal_step",
     arguments=(
         *MATRIX,
         *SPLIT,
-        Argument("y", "real[]"),
-        Argument("x", "real[]", "inout"),
-        Argument("anchor", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
-        Argument("metric", "real[]"),
-        Argument("reflected", "real[]", "out"),
-        Argument("projection", "real[]", "out"),
-        Argument("difference", "real[]", "out"),
-        Argument("first_difference", "real[]", "out"),
+        *arguments(
+            "real[] y; inout real[] x; real[] anchor, cost, lower, upper, metric; "
+            "out real[] reflected, projection, difference, first_difference"
+        ),
         *_PLACE,
     ),
     contract="Each x (n, width) makes its half of the iteration from y (m, width); the matrix is "
     "A' and metric C^2 (n,). 'reflected' becomes xb, which the dual step needs.",
     launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _step_bytes(values, "y", "x", vectors=7),
 )
 
 DUAL_STEP = Kernel(
@@ -64,22 +56,16 @@ DUAL_STEP = Kernel(
     arguments=(
         *MATRIX,
         *SPLIT,
-        Argument("reflected", "real[]"),
-        Argument("y", "real[]", "inout"),
-        Argument("anchor", "real[]"),
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
-        Argument("metric", "real[]"),
-        Argument("projection", "real[]", "out"),
-        Argument("difference", "real[]", "out"),
-        Argument("first_difference", "real[]", "out"),
+        *arguments(
+            "real[] reflected; inout real[] y; real[] anchor, row_lower, row_upper, metric; "
+            "out real[] projection, difference, first_difference"
+        ),
         *_PLACE,
     ),
     contract="Each y (m, width) makes its half of the iteration from xb (n, width); the matrix is "
     "A and metric R^2 (m,).",
     launch=unit_launch,
     work=work,
-    bytes_moved=lambda values: _step_bytes(values, "reflected", "y", vectors=5),
 )
 
 

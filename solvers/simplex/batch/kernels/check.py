@@ -7,7 +7,7 @@ optimal.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
 """Arrays that may differ from LP to LP, in the order of their bits."""
@@ -43,36 +43,18 @@ STEPS_PER_ENTRY = 8
 """What checking an LP costs, in elementary steps for each entry of its matrix."""
 
 
-def _bytes_moved(values: Values) -> int:
+def _traffic(values: Values) -> int:
     names = (*VARYING, "ending", "x", "y", "figures")
     return sum(int(values[name].nbytes) for name in names)
 
 
 CHECK = Kernel(
     name="check",
-    arguments=(
-        Argument("count", "index"),
-        Argument("rows", "index"),
-        Argument("columns", "index"),
-        Argument("starts", "index[]"),
-        Argument("indices", "index[]"),
-        Argument("column_starts", "index[]"),
-        Argument("column_rows", "index[]"),
-        Argument("column_entries", "index[]"),
-        Argument("is_full", "int"),
-        Argument("varying", "int"),
-        Argument("values", "real[]"),
-        Argument("cost", "real[]"),
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
-        Argument("offset", "real[]"),
-        Argument("claims", "int"),
-        Argument("ending", "index[]"),
-        Argument("x", "real[]"),
-        Argument("y", "real[]", "inout"),
-        Argument("figures", "real[]", "out"),
+    arguments=arguments(
+        "index count, rows, columns; index[] starts, indices, column_starts, column_rows, "
+        "column_entries; int is_full, varying; real[] values, cost, lower, upper, row_lower, "
+        "row_upper, offset; int claims; index[] ending; real[] x; inout real[] y; "
+        "out real[] figures"
     ),
     contract="figures (count, 8) gets FIGURES of each LP whose ending is one of the bits of "
     "`claims`, and NaN for the others. Of those LPs y (count, m) gets zeros where a dual leans on "
@@ -82,7 +64,7 @@ CHECK = Kernel(
     "in twin: figures agree to rounding of the terms, inside and y exactly.",
     launch=lambda values: Launch(int(values["count"]), BLOCK),
     work=lambda values: STEPS_PER_ENTRY * int(values["count"]) * int(values["indices"].size),
-    bytes_moved=_bytes_moved,
+    traffic=_traffic,
 )
 
 FAMILY = Family("solvers.simplex.batch.kernels", "check", (CHECK,))

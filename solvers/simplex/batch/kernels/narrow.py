@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, by_owner
+from solvers.kernels.family import Family, Kernel, arguments, by_owner
 
 NARROW = Kernel(
     name="narrow",
-    arguments=(
-        Argument("count", "index"),
-        Argument("wide", "index[]"),
-        Argument("values", "packed[]", "out"),
-    ),
+    arguments=arguments("index count; index[] wide; out packed[] values"),
     contract="values (count,) gets what is in wide (count,), which its type has room for.",
     launch=by_owner("count"),
     work=lambda values: int(values["count"]),
-    bytes_moved=lambda values: int(values["wide"].nbytes) + int(values["values"].nbytes),
+    traffic=lambda values: int(values["wide"].nbytes) + int(values["values"].nbytes),
 )
 
 FAMILY = Family(

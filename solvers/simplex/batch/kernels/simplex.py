@@ -17,7 +17,7 @@ On the device a block takes one LP after the other from a queue, so that slow on
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "given")
 """Arrays that may differ from LP to LP, in the order of their bits."""
@@ -50,41 +50,12 @@ ROW_VECTORS = 3
 VARIABLE_VECTORS = 3
 """Vectors of an LP; see state.cuh."""
 
-_ARGUMENTS = (
-    Argument("count", "index"),
-    Argument("rows", "index"),
-    Argument("columns", "index"),
-    Argument("starts", "index[]"),
-    Argument("indices", "index[]"),
-    Argument("varying", "int"),
-    Argument("values", "real[]"),
-    Argument("cost", "real[]"),
-    Argument("lower", "real[]"),
-    Argument("upper", "real[]"),
-    Argument("row_lower", "real[]"),
-    Argument("row_upper", "real[]"),
-    Argument("given", "index[]"),
-    Argument("row_scale", "real[]"),
-    Argument("column_scale", "real[]"),
-    Argument("dictionary", "real[]"),
-    Argument("heads", "index[]"),
-    Argument("start", "int"),
-    Argument("parameters", "real[]"),
-    Argument("limit", "int"),
-    Argument("leading", "int"),
-    Argument("place", "int"),
-    Argument("block", "int"),
-    Argument("blocks", "int"),
-    Argument("shared", "int"),
-    Argument("scratch_step", "index"),
-    Argument("scratch", "real[]", "inout"),
-    Argument("queue", "index[]", "inout"),
-    Argument("x", "real[]", "out"),
-    Argument("y", "real[]", "out"),
-    Argument("ray", "real[]", "out"),
-    Argument("basis", "index[]", "out"),
-    Argument("ending", "index[]", "out"),
-    Argument("iterations", "index[]", "out"),
+_ARGUMENTS = arguments(
+    "index count, rows, columns; index[] starts, indices; int varying; "
+    "real[] values, cost, lower, upper, row_lower, row_upper; index[] given; "
+    "real[] row_scale, column_scale, dictionary; index[] heads; int start; real[] parameters; "
+    "int limit, leading, place, block, blocks, shared; index scratch_step; inout real[] scratch; "
+    "inout index[] queue; out real[] x, y, ray; out index[] basis, ending, iterations"
 )
 
 _WORK = 100
@@ -93,11 +64,6 @@ _WORK = 100
 
 def _work(values: Values) -> int:
     return _WORK * int(values["count"]) * int(values["rows"]) * max(1, int(values["columns"]))
-
-
-def _bytes_moved(values: Values) -> int:
-    names = (*VARYING, "x", "y", "basis", "ending", "iterations")
-    return sum(int(values[name].nbytes) for name in names)
 
 
 def _launch(values: Values) -> Launch:
@@ -120,7 +86,6 @@ SIMPLEX = Kernel(
     "where the optimum is one.",
     launch=_launch,
     work=_work,
-    bytes_moved=_bytes_moved,
 )
 
 HELD = Kernel(
@@ -132,7 +97,6 @@ HELD = Kernel(
     "a row has.",
     launch=_launch,
     work=_work,
-    bytes_moved=_bytes_moved,
 )
 
 FAMILY = Family("solvers.simplex.batch.kernels", "simplex", (SIMPLEX, HELD))

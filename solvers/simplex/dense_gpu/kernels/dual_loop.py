@@ -9,8 +9,8 @@ the column, solving and updating are one part. All blocks of a launch have to ru
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK, indices, ints, reals
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.simplex.dense_gpu.control import BLOCK
 
 BLOCKS_PER_PROCESSOR = 2
 """Blocks that run at once on a multiprocessor; the kernel's registers allow as many."""
@@ -23,28 +23,16 @@ def _work(values: Values) -> int:
 
 ITERATE_DUAL = Kernel(
     name="iterate_dual",
-    arguments=(
-        *ints("rows", "structurals", "capacity", "most", "lanes", "full", "steepest"),
-        *indices("starts", "indices"),
-        *reals("values", "inverse"),
-        *indices("unit_row", "slot_of_row"),
-        *reals("lower", "upper"),
-        *reals("eta_rows", "row_slots", changed="inout"),
-        *indices("row_mask", changed="inout"),
-        *reals("etas", "alpha_rows", "ratios", "least", changed="inout"),
-        *indices("counts", changed="inout"),
-        *reals("squares", "dots", changed="inout"),
-        *indices("places", changed="inout"),
-        *reals("amounts", "column", "column_slots", changed="inout"),
-        *reals("flip_column", "flip_slots", "alpha", "beta", "tau", changed="inout"),
-        *reals("x_basic", "lower_basic", "upper_basic", "weights", changed="inout"),
-        *reals("x", "cost", "reduced_cost", changed="inout"),
-        *indices("basic", "status", "reference", "pivot_log", changed="inout"),
-        *reals("partial_value", changed="inout"),
-        *indices("partial_index", "control", changed="inout"),
-        *reals("scalars"),
-        *indices("arrivals", changed="inout"),
-        *ints("blocks", "count"),
+    arguments=arguments(
+        "int rows, structurals, capacity, most, lanes, full, steepest; index[] starts, indices; "
+        "real[] values, inverse; index[] unit_row, slot_of_row; real[] lower, upper; "
+        "inout real[] eta_rows, row_slots; inout index[] row_mask; "
+        "inout real[] etas, alpha_rows, ratios, least; inout index[] counts; "
+        "inout real[] squares, dots; inout index[] places; inout real[] amounts, column, "
+        "column_slots, flip_column, flip_slots, alpha, beta, tau, x_basic, lower_basic, "
+        "upper_basic, weights, x, cost, reduced_cost; inout index[] basic, status, reference, "
+        "pivot_log; inout real[] partial_value; inout index[] partial_index, control; "
+        "real[] scalars; inout index[] arrivals; int blocks, count"
     ),
     contract="Makes 'count' dual pivots, or fewer, and then STATUS says why. Basis, values, "
     "weights, prices, etas and their rows, 'pivot_log', and of 'control' STATUS, PIVOTS, "
@@ -53,7 +41,6 @@ ITERATE_DUAL = Kernel(
     "leaves one for each of its 'blocks', need no preparation.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
     work=_work,
-    bytes_moved=lambda values: 12 * _work(values),
 )
 
 DUAL_LOOP = Family(

@@ -12,8 +12,8 @@ Nothing is changed if alpha_r came out differently from row and column. The kern
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK, ceiling, indices, ints, reals, row_groups
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.simplex.dense_gpu.control import BLOCK, ceiling, row_groups
 
 
 def _launch(values: Values) -> Launch:
@@ -23,24 +23,17 @@ def _launch(values: Values) -> Launch:
 
 UPDATE_DUAL = Kernel(
     name="update_dual",
-    arguments=(
-        *ints("rows", "structurals", "most", "steepest"),
-        *reals("lower", "upper", "alpha_rows", "alpha", "beta", "tau"),
-        *indices("flips"),
-        *reals("flip_steps"),
-        *reals("etas", "x_basic", "lower_basic", "upper_basic", "weights", changed="inout"),
-        *reals("x", "cost", "reduced_cost", changed="inout"),
-        *indices("basic", "status", "reference", "pivot_log", changed="inout"),
-        *reals("partial_value", changed="inout"),
-        *indices("partial_index", "control", changed="inout"),
-        *reals("scalars", changed="inout"),
+    arguments=arguments(
+        "int rows, structurals, most, steepest; real[] lower, upper, alpha_rows, alpha, beta, tau; "
+        "index[] flips; real[] flip_steps; inout real[] etas, x_basic, lower_basic, upper_basic, "
+        "weights, x, cost, reduced_cost; inout index[] basic, status, reference, pivot_log; "
+        "inout real[] partial_value; inout index[] partial_index, control; inout real[] scalars"
     ),
     contract="Makes the pivot and the flips before it, counts them, and appends (position, "
     "leaving, entering) to 'pivot_log' (most, 3); or says INACCURATE and changes nothing. Exact "
     "but for the contraction of products and sums.",
     launch=_launch,
     work=lambda values: int(values["rows"]) + int(values["structurals"]),
-    bytes_moved=lambda values: 96 * int(values["rows"]) + 28 * int(values["lower"].size),
 )
 
 DUAL_UPDATE = Family("solvers.simplex.dense_gpu.kernels", "dual_update", (UPDATE_DUAL,))

@@ -12,14 +12,11 @@ that no step is negative.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.simplex.dense_gpu.control import (
     BLOCK,
     ceiling,
-    indices,
-    ints,
     one_block,
-    reals,
     row_groups,
 )
 from solvers.simplex.dense_gpu.kernels.ratio import side_blocks
@@ -31,70 +28,49 @@ def _variables(values: Values) -> int:
 
 PRICE_COSTS = Kernel(
     name="price_costs",
-    arguments=(
-        *ints("rows", "structurals"),
-        *indices("status"),
-        *reals("lower", "upper", "reduced_cost", "weights", "scalars"),
-        *reals("partial_value", changed="out"),
-        *indices("partial_index", changed="out"),
+    arguments=arguments(
+        "int rows, structurals; index[] status; real[] lower, upper, reduced_cost, weights, "
+        "scalars; out real[] partial_value; out index[] partial_index"
     ),
     contract="Each block leaves the largest d^2 / weight of its variables (n + m,) whose reduced "
     "cost has the wrong sign, and which that is, the lowest of equals; exact.",
     launch=lambda values: Launch(row_groups(_variables(values)), BLOCK),
     work=_variables,
-    bytes_moved=lambda values: 36 * _variables(values),
 )
 
 CHOOSE_ENTERING = Kernel(
     name="choose_entering",
-    arguments=(
-        *ints("rows", "structurals", "most", "full", "groups"),
-        *indices("starts", "indices"),
-        *reals("values"),
-        *indices("slot_of_row"),
-        *reals("x", "reduced_cost", "weights", "alpha_rows", "partial_value"),
-        *indices("partial_index"),
-        *indices("places", changed="inout"),
-        *reals("amounts", "column", "column_slots", changed="inout"),
-        *reals("flip_column", "flip_slots", "column_dots", changed="inout"),
-        *indices("control", changed="inout"),
-        *reals("scalars", changed="inout"),
+    arguments=arguments(
+        "int rows, structurals, most, full, groups; index[] starts, indices; real[] values; "
+        "index[] slot_of_row; real[] x, reduced_cost, weights, alpha_rows, partial_value; "
+        "index[] partial_index; inout index[] places; inout real[] amounts, column, column_slots, "
+        "flip_column, flip_slots, column_dots; inout index[] control; inout real[] scalars"
     ),
     contract="Sets ENTERING and DIRECTION and lays out its column as choose_column does, or says "
     "DONE, FOLD or OUT_OF_PIVOTS; exact.",
     launch=side_blocks,
     work=lambda values: int(values["groups"]),
-    bytes_moved=lambda values: 12 * int(values["groups"]),
 )
 
 CHOOSE_LEAVING = Kernel(
     name="choose_leaving",
-    arguments=(
-        *ints("rows"),
-        *indices("basic"),
-        *reals("lower", "upper", "reduced_cost"),
-        *reals("alpha", "x_basic", "lower_basic", "upper_basic"),
-        *indices("control", changed="inout"),
-        *reals("scalars", changed="inout"),
+    arguments=arguments(
+        "int rows; index[] basic; real[] lower, upper, reduced_cost, alpha, x_basic, lower_basic, "
+        "upper_basic; inout index[] control; inout real[] scalars"
     ),
     contract="Counts the iteration and sets POSITION, LEAVING, BOUND, TO_UPPER, PRIMAL_STEP and "
     "DUAL_STEP, or FLIP_ONLY, or says NO_PIVOT; exact.",
     launch=one_block,
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 64 * int(values["rows"]),
 )
 
 UPDATE_PRIMAL = Kernel(
     name="update_primal",
-    arguments=(
-        *ints("rows", "structurals", "most"),
-        *reals("alpha_rows", "alpha"),
-        *reals("lower", "upper", "etas", "x_basic", "lower_basic", "upper_basic", changed="inout"),
-        *reals("x", "reduced_cost", "weights", changed="inout"),
-        *indices("basic", "status", "pivot_log", changed="inout"),
-        *reals("partial_value", changed="inout"),
-        *indices("partial_index", "control", changed="inout"),
-        *reals("scalars", changed="inout"),
+    arguments=arguments(
+        "int rows, structurals, most; real[] alpha_rows, alpha; "
+        "inout real[] lower, upper, etas, x_basic, lower_basic, upper_basic, x, reduced_cost, "
+        "weights; inout index[] basic, status, pivot_log; inout real[] partial_value; "
+        "inout index[] partial_index, control; inout real[] scalars"
     ),
     contract="Makes the pivot or the bound flip, and appends a pivot to 'pivot_log'; or says "
     "INACCURATE and changes nothing. Exact but for the contraction of products and sums.",
@@ -102,7 +78,6 @@ UPDATE_PRIMAL = Kernel(
         row_groups(_variables(values)) + ceiling(int(values["rows"]), BLOCK), BLOCK
     ),
     work=_variables,
-    bytes_moved=lambda values: 64 * _variables(values),
 )
 
 PRIMAL = Family(

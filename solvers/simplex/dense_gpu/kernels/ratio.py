@@ -12,8 +12,8 @@ tried, or, if there are more within the first reach, only the first group is pas
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values
-from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS, ceiling, indices, ints, reals
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS, ceiling
 
 
 def side_blocks(values: Values) -> Launch:
@@ -23,23 +23,13 @@ def side_blocks(values: Values) -> Launch:
 
 CHOOSE_COLUMN = Kernel(
     name="choose_column",
-    arguments=(
-        *ints("rows", "structurals", "most", "lanes", "full", "steepest"),
-        *indices("starts", "indices"),
-        *reals("values"),
-        *indices("slot_of_row", "reference"),
-        *reals("lower", "upper", "alpha_rows", "ratio", "least"),
-        *indices("counts"),
-        *reals("squares", "dots"),
-        *indices("status"),
-        *reals("x", "reduced_cost"),
-        *indices("flips", changed="inout"),
-        *reals("flip_steps", changed="inout"),
-        *indices("places", changed="inout"),
-        *reals("amounts", "column", "column_slots", changed="inout"),
-        *reals("flip_column", "flip_slots", "column_dots", "flip_dots", changed="inout"),
-        *indices("control", changed="inout"),
-        *reals("scalars", changed="inout"),
+    arguments=arguments(
+        "int rows, structurals, most, lanes, full, steepest; index[] starts, indices; "
+        "real[] values; index[] slot_of_row, reference; real[] lower, upper, alpha_rows, ratio, "
+        "least; index[] counts; real[] squares, dots; index[] status; real[] x, reduced_cost; "
+        "inout index[] flips; inout real[] flip_steps; inout index[] places; "
+        "inout real[] amounts, column, column_slots, flip_column, flip_slots, column_dots, "
+        "flip_dots; inout index[] control; inout real[] scalars"
     ),
     contract="Sets ENTERING, PIVOT, DUAL_STEP, COST_SHIFT and NORM, or says NO_PIVOT. 'flips' and "
     "'flip_steps' hold FLIPS variables and how far they go. Right sides are the flipped columns "
@@ -51,7 +41,6 @@ CHOOSE_COLUMN = Kernel(
     "rows. Device and twin agree up to the order of sums and flips.",
     launch=side_blocks,
     work=lambda values: int(values["ratio"].size),
-    bytes_moved=lambda values: 12 * int(values["least"].size) + 32 * int(values["rows"]),
 )
 
 RATIO = Family("solvers.simplex.dense_gpu.kernels", "ratio", (CHOOSE_COLUMN,))

@@ -9,8 +9,8 @@ One round computes from scratch, a second one refines what rounding left.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, by_owner
-from solvers.simplex.dense_gpu.control import each, indices, ints, one_block, reals, warps
+from solvers.kernels.family import Family, Kernel, Launch, arguments, by_owner
+from solvers.simplex.dense_gpu.control import each, one_block, warps
 
 # Changing the stored columns of the inverse: after a factorisation, and when pivots are folded in.
 #
@@ -23,80 +23,61 @@ from solvers.simplex.dense_gpu.control import each, indices, ints, one_block, re
 
 GATHER_BASIS = Kernel(
     name="gather_basis",
-    arguments=(
-        *ints("count"),
-        *indices("starts", "indices"),
-        *reals("values"),
-        *indices("variables", "place_of_row"),
-        *reals("nucleus", "rest", changed="inout"),
+    arguments=arguments(
+        "int count; index[] starts, indices; real[] values; index[] variables, place_of_row; "
+        "inout real[] nucleus, rest"
     ),
     contract="Writes column c of the structurals 'variables' (count,) into row place_of_row[i] of "
     "nucleus (count, count), or row -1 - place_of_row[i] of rest (m - count, count); both were "
     "zero; exact.",
     launch=warps("count"),
     work=lambda values: int(values["nucleus"].size),
-    bytes_moved=lambda values: 8 * int(values["nucleus"].size),
 )
 
 SPREAD_INVERSE = Kernel(
     name="spread_inverse",
-    arguments=(
-        *ints("rows", "capacity", "count"),
-        *indices("place_of_position"),
-        *reals("inner", "outer"),
-        *reals("inverse", changed="out"),
+    arguments=arguments(
+        "int rows, capacity, count; index[] place_of_position; real[] inner, outer; "
+        "out real[] inverse"
     ),
     contract="Row p of inverse (m, capacity) becomes row place_of_position[p] of inner (count, "
     "count), or row -1 - place_of_position[p] of outer (m - count, count), then zeros; exact.",
     launch=each("rows", "capacity"),
     work=lambda values: int(values["inverse"].size),
-    bytes_moved=lambda values: 16 * int(values["inverse"].size),
 )
 
 OPEN_SLOTS = Kernel(
     name="open_slots",
-    arguments=(
-        *ints("rows", "capacity"),
-        *indices("slots", "positions"),
-        *reals("inverse", changed="inout"),
-        *ints("count"),
+    arguments=arguments(
+        "int rows, capacity; index[] slots, positions; inout real[] inverse; int count"
     ),
     contract="Columns slots (count,) of inverse (m, capacity) become minus the unit columns of "
     "positions (count,); exact.",
     launch=each("rows", "count"),
     work=lambda values: int(values["rows"]) * int(values["count"]),
-    bytes_moved=lambda values: 8 * int(values["rows"]) * int(values["count"]),
 )
 
 GATHER_ETA_ROWS = Kernel(
     name="gather_eta_rows",
-    arguments=(
-        *ints("rows", "capacity", "most"),
-        *indices("row_of_slot"),
-        *reals("eta_rows"),
-        *reals("by_slot", changed="out"),
-        *ints("count", "slots"),
+    arguments=arguments(
+        "int rows, capacity, most; index[] row_of_slot; real[] eta_rows; out real[] by_slot; "
+        "int count, slots"
     ),
     contract="by_slot (most, capacity): the first 'count' of eta_rows (most, m) by stored column, "
     "zero elsewhere; exact.",
     launch=each("most", "capacity"),
     work=lambda values: int(values["most"]) * int(values["capacity"]),
-    bytes_moved=lambda values: 16 * int(values["most"]) * int(values["capacity"]),
 )
 
 CLOSE_SLOTS = Kernel(
     name="close_slots",
-    arguments=(
-        *ints("rows", "capacity"),
-        *indices("targets", "sources"),
-        *reals("inverse", changed="inout"),
-        *ints("count"),
+    arguments=arguments(
+        "int rows, capacity; index[] targets, sources; inout real[] inverse; int count"
     ),
     contract="Columns sources (count,) of inverse (m, capacity) move to columns targets, or "
     "nowhere where a target is -1, and leave zeros; no target is a source; exact.",
     launch=each("rows", "count"),
     work=lambda values: int(values["rows"]) * int(values["count"]),
-    bytes_moved=lambda values: 24 * int(values["rows"]) * int(values["count"]),
 )
 
 
@@ -106,100 +87,73 @@ def _vectors(count: int) -> int:
 
 ROW_RESIDUAL = Kernel(
     name="row_residual",
-    arguments=(
-        *ints("rows", "structurals", "lanes"),
-        *indices("starts", "indices"),
-        *reals("values", "x"),
-        *reals("residual", changed="out"),
+    arguments=arguments(
+        "int rows, structurals, lanes; index[] starts, indices; real[] values, x; "
+        "out real[] residual"
     ),
     contract="residual (m,) = A x minus the logicals; the matrix is by rows. Up to the order of "
     "sums.",
     launch=by_owner("rows", "lanes"),
     work=lambda values: int(values["indices"].size),
-    bytes_moved=lambda values: 20 * int(values["indices"].size) + 16 * int(values["rows"]),
 )
 
 APPLY_INVERSE = Kernel(
     name="apply_inverse",
-    arguments=(
-        *ints("rows", "capacity", "slots"),
-        *reals("inverse"),
-        *indices("unit_row", "row_of_slot"),
-        *reals("right"),
-        *reals("result", changed="out"),
+    arguments=arguments(
+        "int rows, capacity, slots; real[] inverse; index[] unit_row, row_of_slot; real[] right; "
+        "out real[] result"
     ),
     contract="result (m,) by position = inverse times right (m,) by row, with no pivot delayed. Up "
     "to the order of sums.",
     launch=warps("rows"),
     work=lambda values: int(values["rows"]) * (int(values["slots"]) + 1),
-    bytes_moved=lambda values: _vectors(int(values["rows"]) * (int(values["slots"]) + 2)),
 )
 
 CORRECT_BASICS = Kernel(
     name="correct_basics",
-    arguments=(
-        *ints("rows"),
-        *indices("basic"),
-        *reals("lower", "upper", "change"),
-        *reals("x", "x_basic", "lower_basic", "upper_basic", changed="inout"),
+    arguments=arguments(
+        "int rows; index[] basic; real[] lower, upper, change; "
+        "inout real[] x, x_basic, lower_basic, upper_basic"
     ),
     contract="Takes change (m,) off the basic variables in x (n + m,), and copies them and their "
     "bounds by position; exact.",
     launch=each("rows"),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 64 * int(values["rows"]),
 )
 
 SPREAD_BASICS = Kernel(
     name="spread_basics",
-    arguments=(
-        *ints("rows"),
-        *indices("basic"),
-        *reals("x_basic"),
-        *reals("x", changed="inout"),
-    ),
+    arguments=arguments("int rows; index[] basic; real[] x_basic; inout real[] x"),
     contract="Copies x_basic (m,) by position into x (n + m,); exact.",
     launch=each("rows"),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 20 * int(values["rows"]),
 )
 
 GATHER_BASICS = Kernel(
     name="gather_basics",
-    arguments=(
-        *ints("rows"),
-        *indices("basic"),
-        *reals("vector"),
-        *reals("by_position", changed="out"),
-    ),
+    arguments=arguments("int rows; index[] basic; real[] vector; out real[] by_position"),
     contract="by_position (m,) = the elements of vector (n + m,) of basic variables; exact.",
     launch=each("rows"),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 20 * int(values["rows"]),
 )
 
 PLACE_DUAL = Kernel(
     name="place_dual",
-    arguments=(
-        *ints("rows"),
-        *indices("slot_of_row", "unit_position"),
-        *reals("product", "by_position"),
-        *reals("dual", changed="inout"),
+    arguments=arguments(
+        "int rows; index[] slot_of_row, unit_position; real[] product, by_position; "
+        "inout real[] dual"
     ),
     contract="Adds B^-T by_position to dual (m,) by row: 'product' (capacity,) is that of the "
     "stored columns, and unit_position (m,) says where a row's logical is basic; exact.",
     launch=each("rows"),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 32 * int(values["rows"]),
 )
 
 REDUCED_COSTS = Kernel(
     name="reduced_costs",
-    arguments=(
-        *ints("rows", "structurals", "lanes"),
-        *indices("starts", "indices"),
-        *reals("values", "cost", "dual"),
-        *reals("reduced_cost", changed="out"),
+    arguments=arguments(
+        "int rows, structurals, lanes; index[] starts, indices; real[] values, cost, dual; "
+        "out real[] reduced_cost"
     ),
     contract="reduced_cost (n + m,) = cost - [A -I]'dual; the matrix is by columns. Up to the "
     "order of sums.",
@@ -207,38 +161,28 @@ REDUCED_COSTS = Kernel(
         -(-(int(values["structurals"]) * int(values["lanes"]) + int(values["rows"])) // 256), 256
     ),
     work=lambda values: int(values["indices"].size) + int(values["rows"]),
-    bytes_moved=lambda values: 20 * int(values["indices"].size) + 24 * int(values["rows"]),
 )
 
 SETTLE_DUALS = Kernel(
     name="settle_duals",
-    arguments=(
-        *ints("variables", "repair"),
-        *indices("status", changed="inout"),
-        *reals("lower", "upper"),
-        *reals("x", "cost", "reduced_cost", changed="inout"),
-        *reals("scalars"),
+    arguments=arguments(
+        "int variables, repair; inout index[] status; real[] lower, upper; "
+        "inout real[] x, cost, reduced_cost; real[] scalars"
     ),
     contract="Sets reduced costs of basic variables to zero. With repair = 1, nonbasic variables "
     "whose reduced cost has the wrong sign by more than the tolerance go to their other bound, "
     "or have their cost shifted if they have none; exact.",
     launch=each("variables"),
     work=lambda values: int(values["variables"]),
-    bytes_moved=lambda values: 44 * int(values["variables"]),
 )
 
 LARGEST = Kernel(
     name="largest",
-    arguments=(
-        *ints("count", "place"),
-        *reals("vector"),
-        *reals("scalars", changed="inout"),
-    ),
+    arguments=arguments("int count, place; real[] vector; inout real[] scalars"),
     contract="Leaves the largest magnitude of vector (count,) in scalars[place]; infinity for one "
     "that holds a NaN; exact.",
     launch=one_block,
     work=lambda values: int(values["count"]),
-    bytes_moved=lambda values: _vectors(int(values["count"])),
 )
 
 

@@ -19,46 +19,35 @@ needs no further products with the u_j.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.simplex.dense_gpu.control import (
     BLOCK,
     SEGMENT,
     WARP,
     ceiling,
-    indices,
-    ints,
-    reals,
     row_groups,
     warps,
 )
 
 CHOOSE_ROW = Kernel(
     name="choose_row",
-    arguments=(
-        *ints("rows"),
-        *reals("x_basic", "lower_basic", "upper_basic", "weights"),
-        *reals("scalars"),
-        *reals("partial_value", changed="out"),
-        *indices("partial_index", changed="out"),
+    arguments=arguments(
+        "int rows; real[] x_basic, lower_basic, upper_basic, weights, scalars; "
+        "out real[] partial_value; out index[] partial_index"
     ),
     contract="Each block leaves the largest infeasibility^2 / weight of its positions, (m,) "
     "arrays, and where it is, the lowest position of equals; exact.",
     launch=lambda values: Launch(row_groups(int(values["rows"])), BLOCK),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 32 * int(values["rows"]),
 )
 
 PIVOT_ROW = Kernel(
     name="pivot_row",
-    arguments=(
-        *ints("rows", "capacity", "most", "groups"),
-        *reals("inverse"),
-        *indices("unit_row", "slot_of_row", "basic"),
-        *reals("etas", "x_basic", "lower_basic", "upper_basic", "weights", "partial_value"),
-        *indices("partial_index"),
-        *reals("eta_rows", "row_slots", changed="inout"),
-        *indices("control", changed="inout"),
-        *reals("scalars", changed="inout"),
+    arguments=arguments(
+        "int rows, capacity, most, groups; real[] inverse; index[] unit_row, slot_of_row, basic; "
+        "real[] etas, x_basic, lower_basic, upper_basic, weights, partial_value; "
+        "index[] partial_index; inout real[] eta_rows, row_slots; inout index[] control; "
+        "inout real[] scalars"
     ),
     contract="With groups > 0 takes the position from so many partial results, or says DONE, FOLD "
     "or OUT_OF_PIVOTS; with groups = 0 takes it from 'control'. Leaves rho (m,) as the next of "
@@ -66,7 +55,6 @@ PIVOT_ROW = Kernel(
     "order of sums.",
     launch=lambda values: Launch(max(1, ceiling(int(values["rows"]), WARP)), BLOCK),
     work=lambda values: int(values["rows"]) * (1 + int(values["control"][1])),
-    bytes_moved=lambda values: 8 * int(values["rows"]) * (2 + int(values["control"][1])),
 )
 
 
@@ -90,18 +78,11 @@ def _price_launch(values: Values) -> Launch:
 
 PRICE_ROW = Kernel(
     name="price_row",
-    arguments=(
-        *ints("rows", "structurals", "most", "lanes", "full", "dual", "steepest"),
-        *indices("starts", "indices"),
-        *reals("values", "eta_rows"),
-        *indices("status", "reference"),
-        *reals("lower", "upper", "reduced_cost"),
-        *indices("control"),
-        *reals("scalars"),
-        *reals("alpha_rows", changed="inout"),
-        *reals("ratios", "least", changed="inout"),
-        *indices("counts", changed="inout"),
-        *reals("squares", "dots", changed="inout"),
+    arguments=arguments(
+        "int rows, structurals, most, lanes, full, dual, steepest; index[] starts, indices; "
+        "real[] values, eta_rows; index[] status, reference; real[] lower, upper, reduced_cost; "
+        "index[] control; real[] scalars; inout real[] alpha_rows, ratios, least; "
+        "inout index[] counts; inout real[] squares, dots"
     ),
     contract="Leaves alpha (n + m,) as the next of 'alpha_rows' (most, n + m); full = 1 says that "
     "no column has a zero, so that indices need not be read. With dual = 1 also Harris ratios (n + "
@@ -112,10 +93,6 @@ PRICE_ROW = Kernel(
     "place. Device and twin agree up to the order of sums.",
     launch=_price_launch,
     work=lambda values: int(values["indices"].size) + int(values["rows"]),
-    bytes_moved=lambda values: (
-        (8 if values["full"] else 12) * int(values["indices"].size)
-        + 32 * int(values["rows"] + values["structurals"])
-    ),
 )
 
 
@@ -134,22 +111,16 @@ def _bytes(values: Values) -> int:
 
 SOLVE_COLUMN = Kernel(
     name="solve_column",
-    arguments=(
-        *ints("rows", "capacity", "most", "dual", "steepest"),
-        *reals("inverse"),
-        *indices("unit_row"),
-        *reals("etas", "eta_rows", "row_slots"),
-        *indices("places"),
-        *reals("amounts", "column", "column_slots", "flip_column", "flip_slots"),
-        *reals("column_dots", "flip_dots", "dots"),
-        *indices("control"),
-        *reals("alpha", "beta", "tau", changed="out"),
+    arguments=arguments(
+        "int rows, capacity, most, dual, steepest; real[] inverse; index[] unit_row; "
+        "real[] etas, eta_rows, row_slots; index[] places; real[] amounts, column, column_slots, "
+        "flip_column, flip_slots, column_dots, flip_dots, dots; index[] control; "
+        "out real[] alpha, beta, tau"
     ),
     contract="Leaves alpha (m,), with dual = 1 beta, and tau if steepest = 1. Device and twin "
     "agree up to the order of sums.",
     launch=warps("rows"),
     work=lambda values: int(values["rows"]) * (int(values["control"][8]) + 1),
-    bytes_moved=_bytes,
 )
 
 ROW = Family(

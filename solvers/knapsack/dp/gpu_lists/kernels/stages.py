@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, arguments
 
 TICKET_LINE = 32
 """First place of what blocks write at the same time: two cache lines behind what they read."""
@@ -107,18 +107,13 @@ class Mode(IntEnum):
     COUNTING = 4
 
 
-BLOCKS = (Argument("blocks", "int"), Argument("room", "int"))
+BLOCKS = arguments("int blocks, room")
 
-LISTS = (
-    Argument("profit", "index[]", "inout"),
-    Argument("weight", "index[]", "inout"),
-    Argument("history", "index[]", "inout"),
-    Argument("ancestor", "packed[]", "inout"),
-)
+LISTS = arguments("inout index[] profit, weight, history; inout packed[] ancestor")
 
 LISTS_READ = tuple(Argument(array.name, array.kind) for array in LISTS)
 
-SCAN = (Argument("words", "index[]", "inout"), Argument("control", "index[]", "inout"))
+SCAN = arguments("inout index[] words, control")
 
 
 def tiles(states: int) -> int:
@@ -138,15 +133,9 @@ def _one_after_the_other(_: Values) -> int:
 TURN = Kernel(
     name="turn",
     arguments=(
-        Argument("begin", "int"),
-        Argument("items", "int"),
-        Argument("room", "int"),
-        Argument("item_profit", "index[]"),
-        Argument("item_weight", "index[]"),
-        Argument("opposite", "index[]"),
+        *arguments("int begin, items, room; index[] item_profit, item_weight, opposite"),
         *LISTS_READ,
-        Argument("treated", "index[]", "out"),
-        Argument("control", "index[]", "inout"),
+        *arguments("out index[] treated; inout index[] control"),
     ),
     contract="Ends the stage under way, if there is one, and with 'begin' begins the next one "
     "(items (n,) by falling efficiency, opposite (n,) their own bounds): control gets what merge "
@@ -155,7 +144,6 @@ TURN = Kernel(
     "other side. All arrays but ancestor (32 bits) are of 64 bits. Exact.",
     launch=lambda values: Launch(1, LANES),
     work=_one_after_the_other,
-    bytes_moved=lambda values: 0,
 )
 
 MERGE = Kernel(
@@ -166,32 +154,27 @@ MERGE = Kernel(
     "for each tile of 'room' states, of epochs before this one. Exact.",
     launch=_everywhere,
     work=_one_after_the_other,
-    bytes_moved=lambda values: 2 * KEY_BYTES * int(values["room"]),
 )
 
 CHOOSE = Kernel(
     name="choose",
-    arguments=(Argument("mode", "int"), *BLOCKS, *LISTS, *SCAN),
+    arguments=(*arguments("int mode"), *BLOCKS, *LISTS, *SCAN),
     contract="Copies the states whose bound is at least LEVEL, or what else the bits of 'mode' "
     "say, side by side and in their order to the other side; NEXT_COUNT is their number. Exact.",
     launch=_everywhere,
     work=_one_after_the_other,
-    bytes_moved=lambda values: 2 * (KEY_BYTES + HISTORY_BYTES) * int(values["room"]),
 )
 
 RENEW = Kernel(
     name="renew",
     arguments=(
         *BLOCKS,
-        Argument("history", "index[]", "inout"),
-        Argument("ancestor", "packed[]", "inout"),
-        Argument("control", "index[]"),
+        *arguments("inout index[] history; inout packed[] ancestor; index[] control"),
     ),
     contract="Begins a history: that of each of the COUNT states on SIDE is empty, and its "
     "ancestor is the state itself.",
     launch=_everywhere,
     work=_one_after_the_other,
-    bytes_moved=lambda values: HISTORY_BYTES * int(values["room"]),
 )
 
 FAMILY = Family(

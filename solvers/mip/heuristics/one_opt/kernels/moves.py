@@ -20,29 +20,15 @@ Sums and products are rounded one by one on both sides, so that device and twin 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 WARP, BLOCK = 32, 256
 
-_ROW_SIDES = (
-    Argument("row_lower", "real[]"),
-    Argument("row_upper", "real[]"),
-    Argument("activity", "real[]"),
-)
+_ROW_SIDES = arguments("real[] row_lower, row_upper, activity")
 
-_COLUMNS = (
-    Argument("cost", "real[]"),
-    Argument("lower", "real[]"),
-    Argument("upper", "real[]"),
-    Argument("x", "real[]"),
-    Argument("is_integer", "packed[]"),
-)
+_COLUMNS = arguments("real[] cost, lower, upper, x; packed[] is_integer")
 
-_BY_COLUMN = (
-    Argument("column_start", "index[]"),
-    Argument("column_row", "index[]"),
-    Argument("column_value", "real[]"),
-)
+_BY_COLUMN = arguments("index[] column_start, column_row; real[] column_value")
 
 
 def _a_warp_each(values: Values) -> Launch:
@@ -56,41 +42,30 @@ def _entries_per_column(values: Values) -> int:
 SCORE_SHIFTS = Kernel(
     name="score_shifts",
     arguments=(
-        Argument("count", "int"),
-        Argument("columns", "index[]"),
-        Argument("row_start", "index[]"),
+        *arguments("int count; index[] columns, row_start"),
         *_BY_COLUMN,
         *_ROW_SIDES,
         *_COLUMNS,
-        Argument("step", "real[]", "out"),
-        Argument("blocking", "index[]", "out"),
+        *arguments("out real[] step; out index[] blocking"),
     ),
     contract="For the first 'count' of 'columns', all with a cost: step (count,) >= 0 in the "
     "direction in which the objective falls, inf where nothing ends it; blocking (count,) is the "
     "shortest row that allows no step, the first of several, or -1. Exact.",
     launch=_a_warp_each,
     work=lambda values: int(values["count"]) * _entries_per_column(values),
-    bytes_moved=lambda values: int(values["count"]) * (36 * _entries_per_column(values) + 60),
 )
 
 SCORE_PAIRS = Kernel(
     name="score_pairs",
     arguments=(
-        Argument("count", "int"),
-        Argument("columns", "index[]"),
-        Argument("blocking", "index[]"),
-        Argument("offset", "int"),
-        Argument("limit", "int"),
-        Argument("row_start", "index[]"),
-        Argument("row_column", "index[]"),
-        Argument("row_value", "real[]"),
+        *arguments(
+            "int count; index[] columns, blocking; int offset, limit; "
+            "index[] row_start, row_column; real[] row_value"
+        ),
         *_BY_COLUMN,
         *_ROW_SIDES,
         *_COLUMNS,
-        Argument("partner", "index[]", "out"),
-        Argument("step", "real[]", "out"),
-        Argument("partner_step", "real[]", "out"),
-        Argument("gain", "real[]", "out"),
+        *arguments("out index[] partner; out real[] step, partner_step, gain"),
     ),
     contract="For the first 'count' of 'columns' and the row of each that blocks it: of at most "
     "'limit' columns of that row, from entry 'offset' on and round, the partner that gains most, "
@@ -98,9 +73,6 @@ SCORE_PAIRS = Kernel(
     "-1 and gain 0 where there is none. Rows rise within columns. Exact.",
     launch=_a_warp_each,
     work=lambda values: int(values["count"]) * int(values["limit"]) * _entries_per_column(values),
-    bytes_moved=lambda values: (
-        int(values["count"]) * int(values["limit"]) * (36 * _entries_per_column(values) + 60)
-    ),
 )
 
 MOVES = Family(

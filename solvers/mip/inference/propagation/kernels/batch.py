@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 LANES = 32
 """Candidates side by side: the threads of a warp and the bits of a word."""
@@ -54,16 +54,11 @@ class Control(IntEnum):
     SIZE = 16
 
 
-CHANGES = (
-    Argument("row_changed", "index[]", "inout"),
-    Argument("row_list", "index[]", "inout"),
-    Argument("column_changed", "index[]", "inout"),
-    Argument("column_list", "index[]", "inout"),
-)
+CHANGES = arguments("inout index[] row_changed, row_list, column_changed, column_list")
 
-DOMAINS = (Argument("masks", "index[]", "inout"), Argument("wide", "real[]", "inout"))
+DOMAINS = arguments("inout index[] masks; inout real[] wide")
 
-FOLLOWING = (Argument("next_masks", "index[]", "inout"), Argument("next_wide", "real[]", "inout"))
+FOLLOWING = arguments("inout index[] next_masks; inout real[] next_wide")
 
 
 def place_launch(values: Values) -> Launch:
@@ -91,138 +86,108 @@ def _pass_bytes(values: Values) -> int:
     return int(of_entry * entries) + 36 * int(values["row_lower"].size)
 
 
-_CONTROL = Argument("control", "index[]", "inout")
-
-_COLUMNS = (Argument("binaries", "int"), Argument("place_column", "index[]"))
+_COLUMNS = arguments("int binaries; index[] place_column")
 
 COLUMNS = Kernel(
     name="batch_columns",
     arguments=(
-        Argument("parity", "int"),
-        Argument("rows", "int"),
-        Argument("columns", "int"),
+        *arguments("int parity, rows, columns"),
         *_COLUMNS,
-        Argument("column_start", "index[]"),
-        Argument("column_row", "index[]"),
-        Argument("long_columns", "index[]"),
-        Argument("num_long", "int"),
-        Argument("row_start", "index[]"),
+        *arguments(
+            "index[] column_start, column_row, long_columns; int num_long; index[] row_start"
+        ),
         *CHANGES,
         *DOMAINS,
         *FOLLOWING,
-        _CONTROL,
+        *arguments("inout index[] control"),
     ),
     contract="Listed columns take over their next bounds in the lanes that changed them; lanes in "
     "which bounds contradict each other die; the words of their rows grow by those lanes, and rows "
     "that had none are listed.",
     launch=_columns_launch,
     work=lambda values: int(values["column_row"].size),
-    bytes_moved=lambda values: 8 * int(values["column_row"].size),
+    traffic=lambda values: 8 * int(values["column_row"].size),
 )
 
 ROWS = Kernel(
     name="batch_rows",
     arguments=(
-        Argument("parity", "int"),
-        Argument("rows", "int"),
-        Argument("columns", "int"),
-        Argument("binaries", "int"),
-        Argument("row_start", "index[]"),
-        Argument("row_split", "index[]"),
-        Argument("row_place", "index[]"),
-        Argument("row_weight", "real[]"),
-        Argument("row_largest", "real[]"),
-        Argument("row_lower", "real[]"),
-        Argument("row_upper", "real[]"),
-        Argument("whole", "index[]"),
+        *arguments(
+            "int parity, rows, columns, binaries; index[] row_start, row_split, row_place; "
+            "real[] row_weight, row_largest, row_lower, row_upper; index[] whole"
+        ),
         *CHANGES,
-        Argument("masks", "index[]"),
-        Argument("wide", "real[]"),
+        *arguments("index[] masks; real[] wide"),
         *FOLLOWING,
-        _CONTROL,
+        *arguments("inout index[] control"),
     ),
     contract="Listed rows tighten the next bounds of their columns in the lanes of their word, and "
     "list the columns; lanes in which a row cannot hold any more die. Words of rows, and those of "
     "the columns of this round, are cleared.",
     launch=_round_launch,
     work=lambda values: LANES * int(values["row_place"].size),
-    bytes_moved=_pass_bytes,
+    traffic=_pass_bytes,
 )
 
 TIGHTEN = Kernel(
     name="batch_tighten",
     arguments=(
-        Argument("items", "int"),
-        Argument("item_lane", "index[]"),
-        Argument("item_place", "index[]"),
-        Argument("item_lower", "real[]"),
-        Argument("item_upper", "real[]"),
-        Argument("columns", "int"),
-        Argument("binaries", "int"),
+        *arguments(
+            "int items; index[] item_lane, item_place; real[] item_lower, item_upper; "
+            "int columns, binaries"
+        ),
         *(argument for argument in CHANGES if not argument.name.startswith("row")),
-        Argument("next_masks", "index[]", "inout"),
-        Argument("next_wide", "real[]", "inout"),
-        _CONTROL,
+        *arguments("inout index[] next_masks; inout real[] next_wide; inout index[] control"),
     ),
     contract="Each item narrows one column's next bounds in one lane, and lists the column; to be "
     "followed by a round of parity 0.",
     launch=lambda values: Launch(-(-int(values["items"]) // BATCH_BLOCK), BATCH_BLOCK),
     work=lambda values: int(values["items"]),
-    bytes_moved=lambda values: 40 * int(values["items"]),
+    traffic=lambda values: 40 * int(values["items"]),
 )
 
 LOAD = Kernel(
     name="batch_load",
     arguments=(
-        Argument("lanes", "int"),
-        Argument("columns", "int"),
+        *arguments("int lanes, columns"),
         *_COLUMNS,
-        Argument("lower", "real[]"),
-        Argument("upper", "real[]"),
+        *arguments("real[] lower, upper"),
         *DOMAINS,
         *FOLLOWING,
-        _CONTROL,
+        *arguments("inout index[] control"),
     ),
     contract="The lanes of the word 'lanes' get the box lower, upper (n,), and live.",
     launch=place_launch,
     work=lambda values: LANES * int(values["columns"]),
-    bytes_moved=lambda values: 16 * LANES * int(values["columns"]),
+    traffic=lambda values: 16 * LANES * int(values["columns"]),
 )
 
 WAKE = Kernel(
     name="batch_wake",
-    arguments=(
-        Argument("lanes", "int"),
-        Argument("rows", "int"),
-        Argument("row_start", "index[]"),
-        Argument("row_changed", "index[]", "inout"),
-        Argument("row_list", "index[]", "inout"),
-        _CONTROL,
+    arguments=arguments(
+        "int lanes, rows; index[] row_start; inout index[] row_changed, row_list, control"
     ),
     contract="All rows are listed for a round of parity 0, in the lanes of the word 'lanes'.",
     launch=lambda values: Launch(-(-int(values["rows"]) // BATCH_BLOCK), BATCH_BLOCK),
     work=lambda values: int(values["rows"]),
-    bytes_moved=lambda values: 12 * int(values["rows"]),
+    traffic=lambda values: 12 * int(values["rows"]),
 )
 
 ASSIGN = Kernel(
     name="batch_assign",
     arguments=(
-        Argument("source", "index[]"),
-        Argument("columns", "int"),
-        Argument("binaries", "int"),
-        Argument("whole", "index[]"),
-        Argument("from_masks", "index[]"),
-        Argument("from_wide", "real[]"),
+        *arguments(
+            "index[] source; int columns, binaries; index[] whole, from_masks; real[] from_wide"
+        ),
         *DOMAINS,
         *FOLLOWING,
-        _CONTROL,
+        *arguments("inout index[] control"),
     ),
     contract="Lane k takes the box of lane source[k] (32,) of the other arrays, and lives; lanes "
     "with a negative source stay as they are.",
     launch=place_launch,
     work=lambda values: LANES * int(values["columns"]),
-    bytes_moved=lambda values: 32 * LANES * int(values["whole"].size),
+    traffic=lambda values: 32 * LANES * int(values["whole"].size),
 )
 
 BATCH = Family(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.mip.inference.propagation.kernels.batch import (
     BATCH_BLOCK,
     BATCH_BLOCKS,
@@ -68,20 +68,13 @@ class Driver(IntEnum):
 
 SELECT = Kernel(
     name="dive_select",
-    arguments=(
-        Argument("total", "int"),
-        Argument("most", "int"),
-        Argument("order", "index[]"),
-        Argument("binaries", "int"),
-        Argument("masks", "index[]"),
-        Argument("wide", "real[]"),
-        Argument("bulk", "index[]", "out"),
-        Argument("control", "index[]", "inout"),
+    arguments=arguments(
+        "int total, most; index[] order; int binaries; index[] masks; real[] wide; "
+        "out index[] bulk; inout index[] control"
     ),
     contract="'bulk' holds the next columns of the order that some living lane has not fixed, as X",
     launch=lambda values: Launch(1, SELECT_BLOCK),
     work=lambda values: LANES * int(values["total"]),
-    bytes_moved=lambda values: 12 * int(values["total"]),
 )
 
 
@@ -92,31 +85,17 @@ def _fix_launch(values: Values) -> Launch:
 
 FIX = Kernel(
     name="dive_fix",
-    arguments=(
-        Argument("lanes", "int"),
-        Argument("amount", "int"),
-        Argument("columns", "int"),
-        Argument("binaries", "int"),
-        Argument("place_column", "index[]"),
-        Argument("bulk", "index[]"),
-        Argument("rule", "index[]"),
-        Argument("seed", "index[]"),
-        Argument("noise", "real[]"),
-        Argument("good", "index[]"),
-        Argument("loose", "index[]"),
-        Argument("reference", "real[]"),
-        Argument("column_changed", "index[]", "inout"),
-        Argument("column_list", "index[]", "inout"),
-        Argument("next_masks", "index[]", "inout"),
-        Argument("next_wide", "real[]", "inout"),
-        Argument("control", "index[]", "inout"),
+    arguments=arguments(
+        "int lanes, amount, columns, binaries; index[] place_column, bulk, rule, seed; "
+        "real[] noise; index[] good, loose; real[] reference; "
+        "inout index[] column_changed, column_list, next_masks; inout real[] next_wide; "
+        "inout index[] control"
     ),
     contract="In the living lanes of the word 'lanes' the columns of the bulk, or as many of them "
     "as 'amount' says, get a value by the lane's rule; they are listed for a round of parity 0. "
     "good and loose (n,) are -1 or 1 for the bound they prefer.",
     launch=_fix_launch,
     work=lambda values: LANES * int(values["bulk"].size),
-    bytes_moved=lambda values: 16 * LANES * int(values["bulk"].size),
 )
 
 DIVE = Family("solvers.mip.inference.propagation.kernels", "dive", (SELECT, FIX))

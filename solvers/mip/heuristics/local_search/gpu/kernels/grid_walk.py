@@ -41,32 +41,17 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import BLOCK, MODEL
 
 ARGUMENTS = (
     *MODEL,
-    Argument("long_rows", "index[]"),
-    Argument("long_count", "int"),
-    Argument("shared_rows", "index[]"),
-    Argument("shared_count", "int"),
-    Argument("row_chunks", "int"),
-    Argument("column_chunks", "int"),
-    Argument("values", "real[]", "inout"),
-    Argument("cells", "real[]", "inout"),
-    Argument("kept", "real[]", "inout"),
-    Argument("records", "packed[]", "inout"),
-    Argument("tree", "packed[]", "inout"),
-    Argument("claims", "packed[]", "inout"),
-    Argument("moves", "packed[]", "inout"),
-    Argument("slots", "packed[]", "inout"),
-    Argument("partials", "packed[]", "inout"),
-    Argument("shares", "packed[]", "inout"),
-    Argument("control", "packed[]", "inout"),
-    Argument("teams", "int"),
-    Argument("blocks", "int"),
-    Argument("steps", "int"),
-    Argument("seed", "int"),
+    *arguments(
+        "index[] long_rows; int long_count; index[] shared_rows; "
+        "int shared_count, row_chunks, column_chunks; inout real[] values, cells, kept; "
+        "inout packed[] records, tree, claims, moves, slots, partials, shares, control; "
+        "int teams, blocks, steps, seed"
+    ),
 )
 
 
@@ -87,7 +72,6 @@ WALK_GRID = Kernel(
     "Device and twin agree exactly, whatever the number of blocks.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
     work=_work,
-    bytes_moved=_bytes,
 )
 
 FIXED_TYPES = {

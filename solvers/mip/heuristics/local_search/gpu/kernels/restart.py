@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch
+from solvers.kernels.family import Family, Kernel, Launch, arguments
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import BLOCK
 
 
@@ -18,23 +18,10 @@ class Weights(IntEnum):
 
 RESTART = Kernel(
     name="restart",
-    arguments=(
-        Argument("rows", "int"),
-        Argument("columns", "int"),
-        Argument("binaries", "int"),
-        Argument("integers", "int"),
-        Argument("bounds", "real[]"),
-        Argument("scales", "real[]"),
-        Argument("points", "real[]"),
-        Argument("origins", "index[]"),
-        Argument("weights", "index[]"),
-        Argument("shares", "real[]"),
-        Argument("values", "real[]", "inout"),
-        Argument("cells", "real[]", "inout"),
-        Argument("records", "packed[]", "inout"),
-        Argument("walkers", "int"),
-        Argument("seed", "int"),
-        Argument("epoch", "int"),
+    arguments=arguments(
+        "int rows, columns, binaries, integers; real[] bounds, scales, points; "
+        "index[] origins, weights; real[] shares; inout real[] values, cells; "
+        "inout packed[] records; int walkers, seed, epoch"
     ),
     contract="Walker w with origins[w] >= 0 takes the values of that walker, or of point "
     "origins[w] - walkers, and a share shares[w] of them changes at random; its weights become 1, "
@@ -42,9 +29,6 @@ RESTART = Kernel(
     "for a refresh. No walker that is followed restarts itself. Device and twin agree exactly.",
     launch=lambda values: Launch(int(values["walkers"]), BLOCK),
     work=lambda values: int(values["walkers"]) * (int(values["columns"]) + int(values["rows"])),
-    bytes_moved=lambda values: (
-        32 * int(values["walkers"]) * (int(values["columns"]) + int(values["rows"]))
-    ),
 )
 
 RESTARTS = Family(

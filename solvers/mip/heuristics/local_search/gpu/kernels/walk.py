@@ -33,42 +33,21 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 
 WARP, BLOCK = 32, 256
 """Threads of a walker in each of the two kernels."""
 
-MODEL = (
-    Argument("rows", "int"),
-    Argument("inequalities", "int"),
-    Argument("columns", "int"),
-    Argument("binaries", "int"),
-    Argument("integers", "int"),
-    Argument("objectives", "int"),
-    Argument("row_start", "index[]"),
-    Argument("row_column", "index[]"),
-    Argument("row_value", "real[]"),
-    Argument("sides", "real[]"),
-    Argument("ranges", "real[]"),
-    Argument("scales", "real[]"),
-    Argument("column_start", "index[]"),
-    Argument("column_row", "index[]"),
-    Argument("column_value", "real[]"),
-    Argument("bounds", "real[]"),
-    Argument("costs", "packed[]"),
-    Argument("objective_columns", "index[]"),
+MODEL = arguments(
+    "int rows, inequalities, columns, binaries, integers, objectives; "
+    "index[] row_start, row_column; real[] row_value, sides, ranges, scales; "
+    "index[] column_start, column_row; real[] column_value, bounds; packed[] costs; "
+    "index[] objective_columns"
 )
 
-STATE = (
-    Argument("values", "real[]", "inout"),
-    Argument("cells", "real[]", "inout"),
-    Argument("place", "index[]", "inout"),
-    Argument("violated", "index[]", "inout"),
-    Argument("kept", "real[]", "inout"),
-    Argument("records", "packed[]", "inout"),
-    Argument("walkers", "int"),
-    Argument("steps", "int"),
-    Argument("seed", "int"),
+STATE = arguments(
+    "inout real[] values, cells; inout index[] place, violated; inout real[] kept; "
+    "inout packed[] records; int walkers, steps, seed"
 )
 
 
@@ -89,7 +68,6 @@ WALK = Kernel(
     "exactly.",
     launch=lambda values: Launch(int(values["walkers"]), WARP),
     work=_work,
-    bytes_moved=_bytes,
 )
 
 WALK_WIDE = Kernel(
@@ -99,7 +77,6 @@ WALK_WIDE = Kernel(
     "and columns are long. Device and twin agree exactly.",
     launch=lambda values: Launch(int(values["walkers"]), BLOCK),
     work=_work,
-    bytes_moved=_bytes,
 )
 
 WALKS = Family(
