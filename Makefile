@@ -15,6 +15,8 @@ GENERATIONS ?= 80 86 89 90 100 120
 comma := ,
 # An import in an editable installation builds what has changed, by the environment's tools.
 export PATH := $(abspath $(VENV))/bin:$(PATH)
+# Python keeps what it compiles, or each of the many processes would compile its imports again.
+unexport PYTHONDONTWRITEBYTECODE
 # Unless said otherwise, the path's C++ compiler: scikit-build-core takes the one that made Python.
 ifeq ($(origin CXX),default)
 export CXX := c++
