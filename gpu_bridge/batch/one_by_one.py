@@ -17,6 +17,7 @@ from gpu_bridge.pipeline.deadline import ContenderProgress
 from gpu_bridge.pipeline.race import LOOK_AGAIN
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
+from solvers.core.analyses import Analyses
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -46,8 +47,9 @@ def solve_singles(
     found: dict[int, Outcome] = {}
     if len(small) >= POOL_FROM:
         found = _on_all_cores({k: problems[k] for k in small}, options, progress, start)
+    analyses = Analyses()  # most share a structure
     return [
-        found[k] if k in found else _solve(problem, options, progress, streams, start)
+        found[k] if k in found else _solve(problem, options, progress, streams, start, analyses)
         for k, problem in enumerate(problems)
     ]
 
@@ -101,6 +103,7 @@ def _solve(
     progress: BridgeProgress,
     streams: Sequence[TextIO],
     start: Start | None,
+    analyses: Analyses,
 ) -> Outcome:
     """Solve one problem as a call of its own, with what is left of the time."""
     from gpu_bridge.outcome import crossed_bounds_outcome
@@ -114,7 +117,7 @@ def _solve(
     limit = _limit(options, progress)
     if np.isfinite(limit):
         options = dataclasses.replace(options, time_limit=limit)
-    outcome = solve(problem, options, start=start, streams=streams)
+    outcome = solve(problem, options, start=start, streams=streams, analyses=analyses)
     if outcome.stop_reason is StopReason.INTERRUPTED:
         progress.interrupt()
     return outcome

@@ -30,6 +30,7 @@ from solvers.core.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.report.improvement import Watcher
+    from solvers.core.analyses import Analyses
     from solvers.highs.live import Live
 
 WORTH_A_GPU = 20_000
@@ -44,6 +45,7 @@ def solve(
     streams: Sequence[TextIO] = (),
     watcher: Watcher | None = None,
     live: Live | None = None,
+    analyses: Analyses | None = None,
 ) -> Outcome:
     """Solve ``problem`` and return a verified answer in the sense of its model.
 
@@ -62,6 +64,8 @@ def solve(
     live : Live, optional
         What is left in the reference engine of the last solve of the same model; where a small
         linear program is solved again, simplex goes on from there.
+    analyses : Analyses, optional
+        What earlier solves have left for models of the same structure.
 
     Raises
     ------
@@ -105,7 +109,9 @@ def solve(
 
             if live is not None and choice is None:
                 live.takes_longer = True
-            answer, explanation = run_engines(problem, options, choice, progress, start, answer)
+            answer, explanation = run_engines(
+                problem, options, choice, progress, start, answer, analyses
+            )
         elif answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
             from gpu_bridge.pipeline.engines import explained_in_time
 

@@ -45,6 +45,7 @@ from solvers.core.progress import Progress
 
 if TYPE_CHECKING:
     from gpu_bridge.report.explain import Explanation
+    from solvers.core.analyses import Analyses
 
 EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
@@ -61,10 +62,12 @@ def run_engines(
     progress: BridgeProgress,
     start: Start | None,
     known: solvers.core.outcome.Outcome | None,
+    analyses: Analyses | None = None,
 ) -> tuple[solvers.core.outcome.Outcome, Explanation | None]:
     """Return the verified answer of the engine that fits, and why there is none if there is none.
 
-    ``known`` is what was found at once, from where the engine goes on.
+    ``known`` is what was found at once, from where the engine goes on, and ``analyses`` what
+    earlier solves have left for models of the same structure.
     """
     if choice is None:
         chosen = choose(problem, options)
@@ -73,6 +76,7 @@ def run_engines(
     else:
         chosen = choice
         progress.header(problem, options, _device_name(chosen, options))
+    chosen = dataclasses.replace(chosen, analyses=analyses)
     progress.decision(f"{chosen.title}: {chosen.reason}")
     expect(chosen.device)
     answer, explanation = in_time(

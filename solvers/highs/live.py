@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from solvers.core.analyses import Analyses
 from solvers.core.outcome import BasisStatus
 from solvers.highs.session import Session
 from solvers.highs.task import Brief, Channel, Reply, Setting, Task
@@ -20,11 +21,13 @@ class Live:
     """Holds the session of one model's last solve, if it ended well; used by one solve at a time.
 
     A second solve at the same time finds nothing here and begins anew. ``takes_longer`` says that a
-    solve of the model was no matter of moments.
+    solve of the model was no matter of moments. ``analyses`` are what another engine keeps of the
+    model's structure.
     """
 
     def __init__(self) -> None:
         self.takes_longer = False
+        self.analyses = Analyses()
         self._kept: tuple[Session, Mapping[str, Setting], Reply] | None = None
 
     def __reduce__(self) -> tuple[type[Live], tuple[()]]:

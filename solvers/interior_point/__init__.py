@@ -3,7 +3,7 @@
 ``loop.py`` is the method; ``standard_form.py`` and ``scaling.py`` prepare a problem for it,
 ``starting_point.py``, ``newton.py`` and ``centrality.py`` are words of the papers, and
 ``linear_system.py`` with ``assembly.py`` solve the equations of each iteration by ``superlu.py`` on
-the CPU and ``cudss.py`` on a GPU.
+the CPU and ``cudss.py`` on a GPU, after an ``analysis.py`` that later solves may share.
 ``docs/interior-point.md`` explains the method and its measurements.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from solvers.core.analyses import Analyses
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import Norms, solve_without_coefficients
@@ -18,8 +19,10 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.interior_point.analysis import Analysis, structure_of
 from solvers.interior_point.choose_columns import smallest_system
 from solvers.interior_point.cudss import CuDSS
+from solvers.interior_point.linear_system import Factorisation
 from solvers.interior_point.loop import Run, solve_form
 from solvers.interior_point.standard_form import StandardForm, standard_form
 from solvers.interior_point.superlu import SuperLU
@@ -38,6 +41,7 @@ def solve(
     start: Start | None = None,
     *,
     norms: Norms | None = None,
+    analyses: Analyses | None = None,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -53,6 +57,8 @@ def solve(
         Not used: a point on the boundary is no start for this method.
     norms : Norms, optional
         What errors are measured against where the problem's own norms are larger.
+    analyses : Analyses, optional
+        What earlier solves have left; a problem of the same structure needs no ordering then.
 
     Returns
     -------
@@ -76,13 +82,13 @@ def solve(
     if device.kind == "cuda":
         try:
             with device.activate():
-                outcome = _solve_on(device, problem, form, options, measured, progress)
+                outcome = _solve_on(device, problem, form, options, measured, progress, analyses)
         except Exception as error:
             if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
                 raise
             progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
     if outcome is None:
-        outcome = _solve_on(cpu(), problem, form, options, measured, progress)
+        outcome = _solve_on(cpu(), problem, form, options, measured, progress, analyses)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress)
     return dataclasses.replace(outcome, seconds=progress.seconds)
@@ -101,18 +107,32 @@ def _solve_on(
     options: EngineOptions,
     norms: Norms,
     progress: Progress,
+    analyses: Analyses | None,
 ) -> Outcome:
     """Analyse the linear system and iterate on a device, the current one if it is a GPU."""
-    on_gpu = device.kind == "cuda"
-    system = smallest_system(form, (lambda: CuDSS(device, progress)) if on_gpu else SuperLU)
+    structure = structure_of(form, f"{device.kind} {device.index}")
+    known: Analysis | None = None if analyses is None else analyses.take(structure)
+    if known is None:
+        analysis = smallest_system(form, lambda: _factorisation(device, progress))
+        system = analysis.system(form, analysis.seconds)
+    else:
+        analysis, system = known, known.system(form)
+        analysis.factorisation.begin(progress)
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
         f"which {system.assembly.num_kept:,} stay in the linear system; "
-        f"{system.assembly.row.size:,} entries in its lower triangle, "
+        f"{system.assembly.entries:,} entries in its lower triangle, "
         f"{system.factorisation.entries:,} in its factor."
     )
     run = Run.of(problem, form, system, options, norms, progress, device)
-    return dataclasses.replace(solve_form(run), device=device.kind)
+    outcome = dataclasses.replace(solve_form(run), device=device.kind)
+    if analyses is not None:
+        analyses.keep(structure, analysis)
+    return outcome
+
+
+def _factorisation(device: Device, progress: Progress) -> Factorisation:
+    return CuDSS(device, progress) if device.kind == "cuda" else SuperLU()
 
 
 def _with_feasible_point(

@@ -27,18 +27,87 @@ IndexArray = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Assembly:
-    """The lower triangle of the matrix: its pattern, and how its values follow from D.
+class Pattern:
+    """Where the lower triangle has entries, and which entries of A they are made of.
 
     The columns ``kept`` come first, then the rows. ``row`` and ``column`` (entries,) say where each
-    entry is, ``products`` (entries, columns) how much of each ``1 / d`` is in it, ``constant``
-    (entries,) what does not depend on D. The diagonal is always there, at ``on_diagonal`` (size,).
+    entry is; the diagonal is always there, at ``on_diagonal`` (size,). Products are laid out as a
+    CSR matrix (entries, columns) by ``starts`` and ``columns``; ``first`` and ``second`` are the
+    places of their factors in A by columns. What stands there itself has its places in A in
+    ``alone``, and ``alone_at`` says in which entry.
     """
 
     kept: IndexArray
     size: int
     row: IndexArray
     column: IndexArray
+    on_diagonal: IndexArray
+    starts: npt.NDArray[Any]
+    columns: npt.NDArray[Any]
+    first: IndexArray
+    second: IndexArray
+    alone: IndexArray
+    alone_at: IndexArray
+
+    @classmethod
+    def of(cls, matrix: Any, kept: BoolArray) -> Pattern:
+        """Lay out the matrix for A (rows, columns) with some columns kept."""
+        by_column = matrix.tocsc()
+        num_kept = int(np.count_nonzero(kept))
+        size = num_kept + matrix.shape[0]
+        first, second, source = _pairs(by_column, np.flatnonzero(~kept))
+        i, k = (by_column.indices[places].astype(np.int64) for places in (first, second))
+        owner = np.repeat(np.arange(matrix.shape[1]), np.diff(by_column.indptr))
+        alone = np.flatnonzero(kept[owner])
+        place_of_kept = np.cumsum(kept, dtype=np.int64) - 1
+        diagonal = np.arange(size, dtype=np.int64)
+        key = np.concatenate(
+            [
+                (np.minimum(i, k) + num_kept) * size + np.maximum(i, k) + num_kept,
+                place_of_kept[owner[alone]] * size + by_column.indices[alone] + num_kept,
+                diagonal * size + diagonal,
+            ]
+        )
+        pattern, place = np.unique(key, return_inverse=True)
+        pairs, constants = first.size, first.size + alone.size
+        shape = (pattern.size, matrix.shape[1])
+        order = sp.csr_array((np.arange(pairs), (place[:pairs], source)), shape=shape)
+        return cls(
+            kept=np.flatnonzero(kept),
+            size=size,
+            row=pattern % size,
+            column=pattern // size,
+            on_diagonal=place[constants:],
+            starts=order.indptr,
+            columns=order.indices,
+            first=first[order.data],
+            second=second[order.data],
+            alone=alone,
+            alone_at=place[pairs:constants],
+        )
+
+    def assembly(self, matrix: Any) -> Assembly:
+        """Return the products of the entries of A, whose pattern is the one that was laid out."""
+        values = matrix.tocsc().data
+        products = sp.csr_array(
+            (values[self.first] * values[self.second], self.columns, self.starts),
+            shape=(self.row.size, matrix.shape[1]),
+        )
+        constant = np.zeros(self.row.size)
+        constant[self.alone_at] = values[self.alone]
+        return Assembly(self.kept, self.row.size, products, constant, self.on_diagonal)
+
+
+@dataclass(frozen=True, eq=False)
+class Assembly:
+    """How the values of the lower triangle follow from D.
+
+    ``products`` (entries, columns) says how much of each ``1 / d`` is in an entry, ``constant``
+    (entries,) what does not depend on D; ``kept`` and ``on_diagonal`` are those of the pattern.
+    """
+
+    kept: IndexArray
+    entries: int
     products: Any
     constant: FloatArray
     on_diagonal: IndexArray
@@ -47,32 +116,6 @@ class Assembly:
     def num_kept(self) -> int:
         """How many columns are kept."""
         return int(self.kept.size)
-
-    @classmethod
-    def of(cls, matrix: Any, kept: BoolArray) -> Assembly:
-        """Lay out the matrix for A (rows, columns) with some columns kept."""
-        by_column = matrix.tocsc()
-        num_kept = int(np.count_nonzero(kept))
-        size = num_kept + matrix.shape[0]
-        row, column, source, factor = _pairs(by_column, np.flatnonzero(~kept))
-        there = by_column[:, kept].tocoo()
-        diagonal = np.arange(size, dtype=np.int64)
-        key = np.concatenate(
-            [
-                (column + num_kept) * size + row + num_kept,
-                there.col.astype(np.int64) * size + there.row + num_kept,
-                diagonal * size + diagonal,
-            ]
-        )
-        pattern, place = np.unique(key, return_inverse=True)
-        pairs, constants = row.size, row.size + there.nnz
-        constant = np.zeros(pattern.size)
-        constant[place[pairs:constants]] = there.data
-        shape = (pattern.size, matrix.shape[1])
-        products = sp.csr_array((factor, (place[:pairs], source)), shape=shape)
-        row, column = pattern % size, pattern // size
-        places = np.flatnonzero(kept)
-        return cls(places, size, row, column, products, constant, place[constants:])
 
     def on(self, device: Device) -> Assembly:
         """Return this with what :meth:`values` needs on a device."""
@@ -100,24 +143,18 @@ def pair_count(matrix: Any, kept: BoolArray) -> int:
     return int((counts * (counts + 1) // 2).sum())
 
 
-def _pairs(
-    by_column: Any, columns: npt.NDArray[Any]
-) -> tuple[IndexArray, IndexArray, IndexArray, FloatArray]:
-    """Return, for every two entries of each column, their rows (larger first), it and product."""
+def _pairs(by_column: Any, columns: npt.NDArray[Any]) -> tuple[IndexArray, IndexArray, IndexArray]:
+    """Return, for every two entries of each column, their places among all entries, and it."""
     starts, counts = by_column.indptr[columns].astype(np.int64), np.diff(by_column.indptr)[columns]
-    found: list[tuple[IndexArray, IndexArray, IndexArray, FloatArray]] = []
+    found: list[tuple[IndexArray, IndexArray, IndexArray]] = []
     for count in np.unique(counts[counts > 0]).tolist():
         these = counts == count
         low, high = np.tril_indices(count)
         first, second = starts[these, None] + low, starts[these, None] + high
-        i, k = by_column.indices[first].astype(np.int64), by_column.indices[second].astype(np.int64)
-        source = np.broadcast_to(columns[these, None], i.shape)
-        product = by_column.data[first] * by_column.data[second]
-        found.append(
-            (np.maximum(i, k).ravel(), np.minimum(i, k).ravel(), source.ravel(), product.ravel())
-        )
+        source = np.broadcast_to(columns[these, None], first.shape)
+        found.append((first.ravel(), second.ravel(), source.ravel()))
     if not found:
         nothing = np.zeros(0, dtype=np.int64)
-        return nothing, nothing, nothing, np.zeros(0)
-    i, k, source, product = (np.concatenate(part) for part in zip(*found, strict=True))
-    return i, k, source, product
+        return nothing, nothing, nothing
+    first, second, source = (np.concatenate(part) for part in zip(*found, strict=True))
+    return first, second, source

@@ -13,8 +13,9 @@ import numpy as np
 
 from solvers.core.errors import DeviceError
 from solvers.core.problem import BoolArray
+from solvers.interior_point.analysis import Analysis
 from solvers.interior_point.assembly import pair_count
-from solvers.interior_point.linear_system import Factorisation, LinearSystem
+from solvers.interior_point.linear_system import Factorisation
 from solvers.interior_point.memory import free_memory
 from solvers.interior_point.standard_form import StandardForm
 
@@ -25,15 +26,15 @@ BYTES_PER_PAIR = 100
 """Memory that laying out the matrix takes for each product of two entries of a column."""
 
 
-def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisation]) -> LinearSystem:
-    """Return the analysed system whose factor is smallest.
+def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisation]) -> Analysis:
+    """Return the analysis of the system whose factor is smallest.
 
     Raises
     ------
     DeviceError
         None fits into memory.
     """
-    best: LinearSystem | None = None
+    best: Analysis | None = None
     least = np.inf
     for kept in _candidates(form):
         pairs = BYTES_PER_PAIR * (pair_count(form.matrix, kept) + form.matrix.nnz)
@@ -42,9 +43,9 @@ def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisatio
             continue
         if best is not None and _least_entries(form, kept) > best.factorisation.entries:
             continue
-        system = LinearSystem.of(form, kept, factorisation())
-        if best is None or system.factorisation.entries < best.factorisation.entries:
-            best = system
+        found = Analysis.of(form, kept, factorisation())
+        if best is None or found.factorisation.entries < best.factorisation.entries:
+            best = found
     needed = least if best is None else best.factorisation.bytes_needed
     room = free_memory() if best is None else best.factorisation.bytes_free
     if best is None or needed > room:

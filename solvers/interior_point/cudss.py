@@ -54,7 +54,7 @@ class CuDSS:
     def __init__(self, device: Device, progress: Progress) -> None:
         self.entries = self.replaced_pivots = 0
         self.bytes_needed = 0.0
-        self._device, self._progress = device, progress
+        self._device = device
         loaded = names.library()
         self._library, self._version = loaded.functions, loaded.version
         self._handle, self._config, self._data = c_void_p(), c_void_p(), c_void_p()
@@ -67,9 +67,7 @@ class CuDSS:
         self._close = weakref.finalize(
             self, _destroy, self._library, self._handle, self._config, self._data, self._objects
         )
-        if device.kind == "cuda":
-            stream = device.xp.cuda.get_current_stream()
-            self._call("cudssSetStream", self._handle, c_void_p(stream.ptr))
+        self.begin(progress)
         layer = names.threading_layer(self._version)
         if layer is not None:  # without OpenMP it fails, and one thread orders the matrix
             self._library.cudssSetThreadingLayer(self._handle, layer)
@@ -79,6 +77,13 @@ class CuDSS:
             *("cudssDataSet", self._handle, self._data, self._version.interrupt),
             *(byref(self._stop), c_size_t(sizeof(self._stop))),
         )
+
+    def begin(self, progress: Progress) -> None:
+        """Take up a solve: queue on the current stream, and end calls when that solve ends."""
+        self._progress, self._stop.value = progress, 0
+        if self._device.kind == "cuda":
+            stream = self._device.xp.cuda.get_current_stream()
+            self._call("cudssSetStream", self._handle, c_void_p(stream.ptr))
 
     @property
     def bytes_free(self) -> float:

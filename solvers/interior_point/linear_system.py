@@ -26,7 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.interior_point.assembly import Assembly
 from solvers.interior_point.placement import matrix_on
@@ -48,6 +49,9 @@ class Factorisation(Protocol):
 
     def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
         """Order the matrix whose lower triangle has entries there."""
+
+    def begin(self, progress: Progress) -> None:
+        """Take up another solve with a matrix of the same pattern, maybe in another thread."""
 
     @property
     def entries(self) -> int:
@@ -82,26 +86,22 @@ class LinearSystem:
     assembly : Assembly
         From D to the entries of the matrix that is factorised.
     factorisation : Factorisation
+        Of its pattern, analysed.
+    seconds_analysing : float
+        What that took.
     """
 
     matrix: Any
     transposed: Any
     assembly: Assembly
     factorisation: Factorisation
+    seconds_analysing: float = 0.0
 
     def __post_init__(self) -> None:
         self.rho, self.delta = PRIMAL_REGULARISATION, DUAL_REGULARISATION
         self.solves = self.factorisations = 0
         self.worst_residual = 0.0
-        began = time.perf_counter()
-        self.factorisation.analyse(self.assembly.row, self.assembly.column, self.assembly.size)
-        self.seconds_analysing = time.perf_counter() - began
         self.seconds_factorising = self.seconds_solving = 0.0
-
-    @classmethod
-    def of(cls, form: Any, kept: BoolArray, factorisation: Factorisation) -> LinearSystem:
-        """Analyse the system of a standard form in which some columns are kept."""
-        return cls(form.matrix, form.transposed, Assembly.of(form.matrix, kept), factorisation)
 
     def on(self, device: Device) -> LinearSystem:
         """Move what the iterations use to the device on which the factors are."""

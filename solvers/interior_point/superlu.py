@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from solvers.core.problem import FloatArray
+from solvers.core.progress import Progress
 from solvers.interior_point.linear_system import SingularError
 from solvers.interior_point.memory import free_memory
 from solvers.interior_point.ordering import SYMMETRIC, elimination_order
@@ -60,6 +61,9 @@ class SuperLU:
         self.entries = int(count_entries(above.indptr.astype(np.int64), indices, np.inf))
         few = self.entries < FEW * size
         self._settings: dict[str, Any] = {**SYMMETRIC, **(ONE_BY_ONE if few else {})}
+
+    def begin(self, progress: Progress) -> None:
+        """Take up another solve, which needs nothing."""
 
     def _lay_out(self, position: npt.NDArray[Any]) -> None:
         """Make the whole symmetric pattern with row i at ``position[i]``."""

@@ -22,7 +22,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible
 from solvers.interior_point import cudss_library as names
-from solvers.interior_point.assembly import Assembly
+from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from tests.interior_point.fake_cudss import FakeCuDSS
@@ -51,7 +51,9 @@ def a_system(rng: np.random.Generator, progress: Progress | None = None) -> Line
     A = sp.csr_array(dense)
     kept = np.arange(30) % 4 == 0
     factors = CuDSS(HOST, progress or Progress())
-    return LinearSystem(A, A.T.tocsr(), Assembly.of(A, kept), factors)
+    pattern = Pattern.of(A, kept)
+    factors.analyse(pattern.row, pattern.column, pattern.size)
+    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A), factors)
 
 
 def test_systems_are_analysed_once_and_factorised_for_each_diagonal(fake: FakeCuDSS) -> None:

@@ -14,9 +14,8 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.interior_point import cudss_library
-from solvers.interior_point.assembly import Assembly
+from solvers.interior_point.analysis import Analysis
 from solvers.interior_point.cudss import CuDSS
-from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.placement import matrix_on
 from solvers.interior_point.standard_form import standard_form
 from tests.energy import energy_system
@@ -50,10 +49,10 @@ def test_the_system_is_solved_to_its_residual(which: str, gpu: Device) -> None:
     )
     with gpu.activate():
         factors = CuDSS(gpu, Progress())
-        assembly = Assembly.of(form.matrix, kept)
-        system = LinearSystem(form.matrix, form.transposed, assembly, factors).on(gpu)
+        analysis = Analysis.of(form, kept, factors)
+        system = analysis.system(form).on(gpu)
         assert 0 < factors.bytes_needed < factors.bytes_free
-        assert factors.entries >= assembly.size
+        assert factors.entries >= analysis.pattern.size
         for decades in (1.0, 3.0):
             d = np.where(form.free, 0.0, 10.0 ** rng.uniform(-decades, decades, form.c.size))
             system.factorise(gpu.to_device(d))

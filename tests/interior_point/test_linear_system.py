@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from solvers.core.problem import FloatArray
-from solvers.interior_point.assembly import Assembly, pair_count
+from solvers.core.problem import BoolArray, FloatArray
+from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.superlu import SuperLU
 
@@ -24,16 +24,23 @@ def kept_sets(columns: int) -> list[np.ndarray]:
     return [np.zeros(columns, dtype=bool), some, np.ones(columns, dtype=bool)]
 
 
+def analysed(A: sp.csr_array, kept: BoolArray, factors: SuperLU) -> LinearSystem:
+    pattern = Pattern.of(A, kept)
+    factors.analyse(pattern.row, pattern.column, pattern.size)
+    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A), factors)
+
+
 @pytest.mark.parametrize("which", range(3))
 def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> None:
     rng = np.random.default_rng(which)
     A = matrix(rng, 6, 11)
     kept = kept_sets(11)[which]
     d = rng.uniform(0.1, 10.0, 11)
-    assembly = Assembly.of(A, kept)
+    pattern = Pattern.of(A, kept)
+    assembly = pattern.assembly(A)
     inverse = np.where(kept, 0.0, 1.0 / d)
     values = assembly.values(inverse, d[kept], 0.0)
-    lower = sp.coo_array((values, (assembly.row, assembly.column)), shape=(assembly.size,) * 2)
+    lower = sp.coo_array((values, (pattern.row, pattern.column)), shape=(pattern.size,) * 2)
     dense = A.toarray()
     E, K = dense[:, ~kept], dense[:, kept]
     normal = E @ np.diag(1.0 / d[~kept]) @ E.T
@@ -48,7 +55,7 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
 def test_solutions_obey_the_system_without_regularisation(which: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = matrix(rng, 20, 45)
-    system = LinearSystem(A, A.T.tocsr(), Assembly.of(A, kept_sets(45)[which]), SuperLU())
+    system = analysed(A, kept_sets(45)[which], SuperLU())
     for decades in (1.0, 4.0, 6.0):  # with the order of the one analysis
         d: FloatArray = 10.0 ** rng.uniform(-decades, decades, 45)
         system.factorise(d)
@@ -63,7 +70,7 @@ def test_equations_that_depend_on_each_other_do_no_harm() -> None:
     rng = np.random.default_rng(5)
     few = matrix(rng, 5, 12).toarray()
     A = sp.csr_array(np.vstack([few, few[0] + few[1], 2.0 * few[2]]))
-    system = LinearSystem(A, A.T.tocsr(), Assembly.of(A, np.zeros(12, dtype=bool)), SuperLU())
+    system = analysed(A, np.zeros(12, dtype=bool), SuperLU())
     system.factorise(np.ones(12))
     f, g = rng.normal(size=12), A @ rng.normal(size=12)  # g is in the range
     dx, dy = system.solve(f, g)
@@ -82,7 +89,7 @@ class Stubborn(SuperLU):
 
 def test_regularisation_grows_where_a_factorisation_fails() -> None:
     A = sp.csr_array(np.array([[1.0, 0.0], [0.0, 0.0]]))  # an empty row
-    system = LinearSystem(A, A.T.tocsr(), Assembly.of(A, np.zeros(2, dtype=bool)), Stubborn())
+    system = analysed(A, np.zeros(2, dtype=bool), Stubborn())
     before = system.delta
     system.factorise(np.ones(2))
     assert system.delta > before

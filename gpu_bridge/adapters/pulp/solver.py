@@ -273,6 +273,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
                 start=model.start,
                 watcher=model.watcher,
                 live=model.live,
+                analyses=model.live.analyses,
             )
         self.outcome, self._solved = model.outcome, model
 

@@ -231,6 +231,7 @@ def _dispatch(
         streams=config.tee,
         watcher=watcher,
         live=converted.live,
+        analyses=converted.live.analyses,
     )
 
 

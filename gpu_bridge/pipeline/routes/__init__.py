@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from solvers.core.analyses import Analyses
 
 RACE = "race"
 """What ``method`` says where several engines run."""
@@ -17,7 +21,7 @@ class Choice:
     In a race ``method`` is :data:`RACE`, ``contenders`` names the engines, and ``device`` is the
     fastest one that any of them uses. With ``then`` branch and bound goes on where the engine does
     not end in its share of the time. ``on_cluster`` means members on a cluster's nodes, by what the
-    options name.
+    options name. ``analyses`` is where engines leave what the next solve may use.
     """
 
     method: str
@@ -26,6 +30,7 @@ class Choice:
     contenders: tuple[str, ...] = ()
     then: bool = False
     on_cluster: bool = False
+    analyses: Analyses | None = None
 
     @property
     def title(self) -> str:

@@ -13,6 +13,7 @@ from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.pdlp import crossed
 from gpu_bridge.verify.verify import verify
+from solvers.core.analyses import Analyses
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
@@ -40,7 +41,7 @@ def run(
     from solvers import highs
 
     def work(own: Progress) -> Outcome:
-        return _by_engine(problem, options, own)
+        return _by_engine(problem, options, own, choice.analyses or Analyses())
 
     try:
         return within_limit(work, progress, "ipm")
@@ -50,7 +51,9 @@ def run(
         return highs.solve(problem, chosen, progress, start)
 
 
-def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcome:
+def _by_engine(
+    problem: Problem, options: Options, progress: Progress, analyses: Analyses
+) -> Outcome:
     """Run presolve, the engine, crossover and the way back."""
     from solvers import interior_point, presolve
     from solvers.core.lp_answer import Norms
@@ -65,7 +68,9 @@ def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcom
     norms = Norms.of(problem)
     if options.wants_vertex:
         crossover.expect(reduction.problem)
-    answer = interior_point.solve(reduction.problem, options, progress, norms=norms)
+    answer = interior_point.solve(
+        reduction.problem, options, progress, norms=norms, analyses=analyses
+    )
     if answer.solution_status in PROOFS or progress.abandoned:
         return reduction.undo(answer)
     if options.wants_vertex and not progress.interrupted:
@@ -81,5 +86,7 @@ def _by_engine(problem: Problem, options: Options, progress: Progress) -> Outcom
         return mended
     progress.log("The point misses the tolerance on the original model; aiming at a tighter one.")
     tighter = dataclasses.replace(options, tolerance=TIGHTER * options.tolerance)
-    again = interior_point.solve(reduction.problem, tighter, progress, norms=norms)
+    again = interior_point.solve(
+        reduction.problem, tighter, progress, norms=norms, analyses=analyses
+    )
     return better(verify(problem, undone, options), verify(problem, reduction.undo(again), options))

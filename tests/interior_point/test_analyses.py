@@ -1,0 +1,142 @@
+"""Order and symbolic factorisation are found once for problems of one structure."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+import numpy as np
+import pulp
+import pyomo.environ as pyo
+import pytest
+
+import gpu_bridge
+from gpu_bridge.adapters.pyomo.persistent import PersistentGpuHeur
+from solvers import interior_point
+from solvers.core.analyses import Analyses
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.interior_point.superlu import SuperLU
+from tests.adapters.pulp.models import pulp_3_only
+from tests.energy import energy_system
+from tests.interior_point.lps import of_every_kind
+
+TIGHT = EngineOptions(tolerance=1e-8, device="cpu")
+
+
+@pytest.fixture
+def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Count what is analysed."""
+    sizes: list[int] = []
+    before = SuperLU.analyse
+
+    def counting(self: SuperLU, row: np.ndarray, column: np.ndarray, size: int) -> None:
+        sizes.append(size)
+        before(self, row, column, size)
+
+    monkeypatch.setattr(SuperLU, "analyse", counting)
+    return sizes
+
+
+def test_other_numbers_need_no_other_analysis(analysed: list[int]) -> None:
+    rng = np.random.default_rng(1)
+    problem = of_every_kind(rng, rows=20, columns=35)
+    analyses = Analyses()
+    for _ in range(4):
+        outcome = interior_point.solve(problem, TIGHT, Progress(), analyses=analyses)
+        once = len(analysed)
+        alone = interior_point.solve(problem, TIGHT, Progress())
+        del analysed[once:]
+        assert outcome.solution_status is alone.solution_status is SolutionStatus.OPTIMAL
+        assert outcome.objective == alone.objective
+        problem = Problem.from_arrays(
+            problem.cost * rng.uniform(0.5, 2.0),
+            problem.matrix * 1.5,
+            1.5 * problem.row_lower,
+            1.5 * problem.row_upper,
+            lower=problem.lower,
+            upper=problem.upper,
+        )
+    first = interior_point.solve(problem, TIGHT, Progress(), analyses=Analyses())
+    assert analysed[:-1] == analysed[-1:] * (len(analysed) - 1)
+    assert float(first.statistics["seconds_analysing"]) > 0.0
+    assert outcome.statistics["seconds_analysing"] == 0.0
+
+
+def test_another_structure_is_analysed_anew(analysed: list[int]) -> None:
+    analyses = Analyses()
+    for seed in range(3):
+        problem = of_every_kind(np.random.default_rng(seed), rows=10 + seed, columns=25)
+        outcome = interior_point.solve(problem, TIGHT, Progress(), analyses=analyses)
+        assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert len(analysed) == 3
+
+
+def test_a_second_solve_at_the_same_time_finds_nothing() -> None:
+    analyses = Analyses()
+    analyses.keep(b"structure", "analysis")
+    assert copy.deepcopy(analyses).take(b"structure") is None
+    assert analyses.take(b"structure") == "analysis"
+    assert analyses.take(b"structure") is None
+    analyses.keep(b"structure", "analysis")
+    assert analyses.take(b"another") is None
+
+
+def test_many_scenarios_are_analysed_once(analysed: list[int]) -> None:
+    system = energy_system(24, 3)
+    scenarios = [dataclasses.replace(system, cost=system.cost * k) for k in (1.0, 2.0, 4.0)]
+
+    def solved(problems: list[Problem]) -> list[gpu_bridge.Outcome]:
+        return list(gpu_bridge.solve_many(problems, method="ipm", device="cpu", tolerance=1e-8))
+
+    solved(scenarios[:1])
+    of_one = list(analysed)  # some layouts that are not taken may be among them
+    outcomes = solved(scenarios)
+    assert analysed == 2 * of_one
+    objectives = [outcome.objective for outcome in outcomes]
+    assert objectives == pytest.approx([k * objectives[0] for k in (1.0, 2.0, 4.0)], rel=1e-6)
+
+
+def rolling(demand: float) -> pyo.ConcreteModel:
+    model = pyo.ConcreteModel()
+    model.demand = pyo.Param(initialize=demand, mutable=True)
+    model.x = pyo.Var(range(30), bounds=(0, 10))
+    model.cost = pyo.Objective(expr=sum((k + 1) * model.x[k] for k in range(30)))
+    model.meet = pyo.Constraint(expr=sum(model.x[k] for k in range(30)) >= model.demand)
+    model.even = pyo.Constraint(
+        range(29), rule=lambda m, k: pyo.inequality(-4, m.x[k] - m.x[k + 1], 4)
+    )
+    return model
+
+
+def test_a_persistent_solver_analyses_once(analysed: list[int]) -> None:
+    model = rolling(60.0)
+    solver = PersistentGpuHeur()
+    solver.set_instance(model)
+    solver.config.solver_options.update(method="ipm", device="cpu")
+    found = []
+    for demand in (60.0, 70.0, 80.0):
+        model.demand.set_value(demand)
+        solver.solve(model)
+        found.append(pyo.value(model.cost))
+    assert len(analysed) == 1
+    assert found == sorted(found)
+
+
+@pulp_3_only
+@pytest.mark.filterwarnings("ignore:.*PuLP 4:DeprecationWarning")
+def test_pulp_analyses_once_where_a_model_is_solved_again(analysed: list[int]) -> None:
+    model = pulp.LpProblem("again", pulp.LpMinimize)
+    x = [pulp.LpVariable(f"x{k}", 0, 10) for k in range(30)]
+    model += pulp.lpSum((k + 1) * x[k] for k in range(30))
+    model += pulp.lpSum(x) >= 60, "demand"
+    for k in range(29):
+        model += x[k] - x[k + 1] <= 4
+    model.solve(gpu_bridge.GPUHEUR(method="ipm", device="cpu", msg=False))
+    for demand in (70, 80):
+        model.constraints["demand"].changeRHS(demand)
+        model.resolve()
+        assert pulp.LpStatus[model.status] == "Optimal"
+    assert len(analysed) == 1
