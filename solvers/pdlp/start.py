@@ -13,7 +13,6 @@ duals, reduced costs and the dual objective.
 from __future__ import annotations
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.rows import SparseRows
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
-from solvers.pdlp.distributed.matrix import share_matrix
-from solvers.pdlp.distributed.sides import sides_of
 from solvers.pdlp.scaling import find_scaling, spectral_norm
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import (
@@ -43,7 +39,7 @@ from solvers.pdlp.state import (
     to_device,
 )
 from solvers.pdlp.termination import Criteria
-from solvers.sparse.slices import CPU_PLAN, Packed, Plan, pack
+from solvers.sparse.slices import Packed, Plan, pack
 
 SMALL = 0.2
 """A violation below this part of its terms, in the norm, is a small one: that of random points is
@@ -165,6 +161,8 @@ def place(
         pack_from = settings.execution.pack_from
         plan = _plan(problem, settings.execution)
         if isinstance(device, DeviceGroup):
+            from solvers.pdlp.distributed.coefficients import share_out
+
             piece = settings.execution.exchange_piece
             coefficients = share_out(problem, device, plan, pack_from, piece, threads)
         else:
@@ -277,34 +275,3 @@ def memory_needed(problem: Problem, *, packed: bool = False, settings: Settings 
     vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
     starts = 16 * (problem.num_columns + problem.num_rows + 2)
     return int(entries + vectors + starts)
-
-
-def share_out(
-    problem: Problem,
-    group: DeviceGroup,
-    plan: Plan,
-    pack_from: int,
-    piece: int,
-    threads: int = 0,
-) -> Coefficients:
-    """Share the matrix of a problem out by rows and by columns, and copy it to the devices.
-
-    ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
-    arguments are those of :func:`solvers.pdlp.state.to_device`.
-    """
-    rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
-    on_cpu = group.members[0].kind == "cpu"
-    plan = CPU_PLAN if on_cpu else plan
-    packs = rows.nnz >= pack_from and not on_cpu
-    packed = pack(rows.data, *rows.shape) if packs else Packed()
-    shares = np.array(group.shares)
-    own, other = sides_of(rows, columns, shares, plan, piece, threads)
-    with ThreadPoolExecutor(1) as beside:
-        by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed)
-        by_row = share_matrix(group, rows, own, other, plan, packed)
-    return Coefficients(
-        by_row=by_row,
-        by_column=by_column.result(),
-        row_order=own.order,
-        column_order=other.order,
-    )

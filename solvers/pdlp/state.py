@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -19,10 +19,8 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.pdlp.control import Control
-from solvers.pdlp.distributed.group import Replicated
-from solvers.pdlp.distributed.matrix import SharedMatrix, slots_of
 from solvers.pdlp.kernels.matrix import MATRIX
-from solvers.pdlp.kernels.measure import SUMS
+from solvers.pdlp.kernels.measure import SUMS, slots_of
 from solvers.pdlp.settings import Settings
 from solvers.sparse.slices import (
     CPU_PLAN,
@@ -35,15 +33,18 @@ from solvers.sparse.slices import (
     row_order,
 )
 
-Matrix = Slices | SharedMatrix
+if TYPE_CHECKING:
+    from solvers.pdlp.distributed.matrix import SharedMatrix
+
+Matrix: TypeAlias = "Slices | SharedMatrix"
 """A matrix by its rows, as a solve holds it."""
 
 
 def partial_sums(matrix: Matrix, device: Device) -> Any:
     """Return memory (slots, 7) for the sums of a check over a matrix's rows, on the device."""
-    if isinstance(matrix, SharedMatrix):
-        return Replicated.of(matrix.group, np.zeros((matrix.devices * matrix.slots, SUMS)))
-    return device.xp.zeros((slots_of(matrix), SUMS))
+    if isinstance(matrix, Slices):
+        return device.xp.zeros((slots_of(matrix), SUMS))
+    return matrix.group.to_device(np.zeros((matrix.devices * matrix.slots, SUMS)))
 
 
 def prepared(name: str, matrix: Matrix, *values: Any, threads: int = 0) -> Callable[[], None]:
@@ -51,7 +52,7 @@ def prepared(name: str, matrix: Matrix, *values: Any, threads: int = 0) -> Calla
 
     On a GPU preparing a launch costs five times as much as the launch.
     """
-    if isinstance(matrix, SharedMatrix):
+    if not isinstance(matrix, Slices):
         return matrix.prepared(MATRIX, name, values, threads)
     if any(isinstance(value, np.ndarray) for value in values):
         return functools.partial(MATRIX[name], *matrix.arguments, *values, threads=threads)
@@ -60,15 +61,13 @@ def prepared(name: str, matrix: Matrix, *values: Any, threads: int = 0) -> Calla
 
 def of_rows(matrix: Matrix, values: FloatArray, device: Device) -> Any:
     """Bring figures of a matrix's rows (rows,), in their order there, to where the matrix is."""
-    if isinstance(matrix, SharedMatrix):
-        return matrix.of_rows(values)
-    return device.to_device(values)
+    return device.to_device(values) if isinstance(matrix, Slices) else matrix.of_rows(values)
 
 
 def gathered(matrix: Matrix, values: FloatArray, device: Device) -> Any:
     """Do the same for a vector that products of the transpose are going to read."""
     vector = of_rows(matrix, values, device)
-    return vector.with_copies() if isinstance(matrix, SharedMatrix) else vector
+    return vector if isinstance(matrix, Slices) else vector.with_copies()
 
 
 @dataclass(frozen=True, eq=False)

@@ -104,7 +104,6 @@ def pdlp_route(
     """
     from gpu_bridge.pipeline.routes.fallback_presolve import solve_reduced
     from solvers import pdlp, presolve
-    from solvers.highs import crossover
 
     reduction = presolve.unchanged(problem)
     if options.presolve:
@@ -121,6 +120,8 @@ def pdlp_route(
     if to_vertex and options.crossover == "auto" and not hedge:
         to_vertex = reduced.num_nonzeros < CROSSOVER_NONZEROS
     if to_vertex:
+        from solvers.highs import crossover  # and HiGHS, without which many a solve does
+
         crossover.expect(reduced)
     first_order = dataclasses.replace(options, device=fitting_device(reduced, options, progress))
     if to_vertex and hedge:
@@ -204,11 +205,11 @@ def _hedged(
 
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Go on from a postsolved first-order point that misses the tolerance on the original."""
+    if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
+        return answer
     from solvers import pdlp
     from solvers.pdlp.repair import polish, repaired
 
-    if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
-        return answer
     mended = repaired(problem, answer, options, progress)
     if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
         progress.log("A projection brought the point within the tolerance on the original model.")

@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solvers.core.device import Device, find_devices
 from solvers.core.errors import DeviceError
-from solvers.pdlp.distributed.communication import HostLinks, Links, NcclLinks
+
+if TYPE_CHECKING:
+    from solvers.pdlp.distributed.communication import Links
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class DeviceGroup(Device):
             NCCL is missing, or cannot connect these GPUs.
         """
         if not self._links:
+            from solvers.pdlp.distributed.communication import HostLinks, NcclLinks
+
             indices = [member.index for member in self.members]
             self._links.append(HostLinks() if self.kind == "cpu" else NcclLinks(indices))
         return self._links[0]

@@ -18,17 +18,10 @@ from solvers.pdlp.distributed.communication import Message
 from solvers.pdlp.distributed.group import DeviceGroup, Replicated
 from solvers.pdlp.distributed.sides import Side
 from solvers.pdlp.distributed.vectors import SharedOut
+from solvers.pdlp.kernels.measure import slots_of
 from solvers.sparse.slices import IndexArray, Packed, Plan, Slices, in_slices
 
 Call = Callable[[], None]
-
-ROWS_PER_SLOT = 2048
-"""Rows whose terms the CPU adds one after the other before sums are combined."""
-
-
-def slots_of(matrix: Slices) -> int:
-    """Return into how many partial sums a check divides the rows of a matrix."""
-    return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,6 @@ from typing import Protocol
 
 from solvers.core.progress import Progress
 from solvers.pdlp.distributed.group import DeviceGroup
-from solvers.pdlp.execution.on_cpu import BlocksOnCpu
-from solvers.pdlp.execution.on_group import BlocksOnGroup
 from solvers.pdlp.state import State
 from solvers.pdlp.termination import Record
 
@@ -44,8 +42,12 @@ def iteration_blocks(state: State, progress: Progress) -> IterationBlocks:
     """Return what runs blocks of iterations on the device of a state."""
     device = state.problem.device
     if isinstance(device, DeviceGroup):
+        from solvers.pdlp.execution.on_group import BlocksOnGroup
+
         return BlocksOnGroup(state, device)
     if device.kind == "cpu":
+        from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+
         return BlocksOnCpu(state, progress)
     from solvers.pdlp.execution.on_gpu import BlocksOnGpu
 

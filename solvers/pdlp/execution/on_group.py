@@ -18,7 +18,7 @@ from typing import Any
 from solvers.core.errors import DeviceError
 from solvers.pdlp.distributed.communication import Message
 from solvers.pdlp.distributed.group import DeviceGroup, Replicated
-from solvers.pdlp.distributed.matrix import SharedMatrix, bound, messages_of, slots_of
+from solvers.pdlp.distributed.matrix import SharedMatrix, bound, messages_of
 from solvers.pdlp.distributed.vectors import SharedOut
 from solvers.pdlp.execution.on_cpu import (
     Arguments,
@@ -31,7 +31,7 @@ from solvers.pdlp.execution.on_cpu import (
 )
 from solvers.pdlp.execution.on_gpu import SHALLOW, pinned
 from solvers.pdlp.kernels.decide import DECISIONS
-from solvers.pdlp.kernels.measure import MEASURE
+from solvers.pdlp.kernels.measure import MEASURE, slots_of
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
 from solvers.pdlp.state import Coefficients, Iterate, State
 from solvers.pdlp.termination import Record

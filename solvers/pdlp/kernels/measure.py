@@ -14,8 +14,12 @@ from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
 from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
+from solvers.sparse.slices import Slices
 
 SUMS = 7
+
+ROWS_PER_SLOT = 2048
+"""Rows whose terms the CPU adds one after the other before sums are combined."""
 
 ROW_SUMS = (
     "primal_residual_squared",  # |A xh - clip(A xh, a, b)|^2
@@ -36,6 +40,12 @@ COLUMN_SUMS = (
     "first_column_step_squared",  # |dx1|_C^2
     "unused",
 )
+
+
+def slots_of(matrix: Slices) -> int:
+    """Return into how many partial sums a check divides the rows of a matrix."""
+    return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
+
 
 MEASURE_ROWS = Kernel(
     name="measure_rows",
