@@ -1,7 +1,7 @@
 """One solve under way: what it is about, who is at work, and whether it is over.
 
 What is known of the reduced model that is searched is in
-:class:`~solvers.mip.portfolio.heuristic_context.HeuristicContext`.
+:class:`~solvers.mip.portfolio.heuristic.HeuristicContext`.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from solvers.core.outcome import relative_gap
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.portfolio.scheduler import (
     Activity,
     Scheduler,

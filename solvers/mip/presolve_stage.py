@@ -29,7 +29,7 @@ from solvers.mip.solutions.incumbents import InfeasiblePoints
 from solvers.mip.solutions.start import bring_in
 
 if TYPE_CHECKING:
-    from solvers.mip.portfolio.heuristic_context import HeuristicContext
+    from solvers.mip.portfolio.heuristic import HeuristicContext
     from solvers.presolve import Reduction
     from solvers.presolve.background import BackgroundPresolve
 
@@ -319,7 +319,7 @@ class Reducing:
     def _set_up(self, reduced: Reduced) -> HeuristicContext | None:
         """Set up what heuristics share on a reduced problem; None if that has no point."""
         from solvers.mip.inference.domain import tighten_model
-        from solvers.mip.portfolio.heuristic_context import HeuristicContext
+        from solvers.mip.portfolio.heuristic import HeuristicContext
 
         solve, options = self._solve, self._solve.options
         tightened = tighten_model(MipModel.of(reduced.problem), Budget(stop=solve.is_over))

@@ -34,7 +34,7 @@ from solvers.mip.proof_stage import Proving
 from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
-    from solvers.mip.portfolio.heuristic_context import HeuristicContext
+    from solvers.mip.portfolio.heuristic import HeuristicContext
 
 
 # Keeping the limit of a mixed-integer solve: whoever is deaf has a moment.

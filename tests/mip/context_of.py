@@ -11,8 +11,7 @@ from solvers.mip.context import SolveContext
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import Declined, Heuristic
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext
 from solvers.mip.portfolio.scheduler import Participant
 from solvers.mip.portfolio.table import TABLE
 from solvers.mip.presolve_stage import unreduced

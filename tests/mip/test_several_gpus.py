@@ -18,7 +18,7 @@ from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio import scheduler
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import HeuristicContext
 from tests.emulator.gpu import EmulatedGpu
 from tests.mip.context_of import context_of, lines_of
 from tests.mip.inference.aggregation.schedules import schedule

@@ -21,8 +21,7 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.polish import Polisher, PolishStatus
 
 FIRST_SECONDS, GROWTH = 2.0, 2.0

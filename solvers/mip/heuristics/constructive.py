@@ -28,7 +28,7 @@ from solvers.mip.solutions.incumbents import IncumbentStore, Submit
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows
 
 if TYPE_CHECKING:
-    from solvers.mip.portfolio.heuristic_context import HeuristicContext
+    from solvers.mip.portfolio.heuristic import HeuristicContext
 
 SOURCE = "constructive"
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.inference.probing import BatchProber, ProbingCache, build_cache
+from solvers.mip.inference.probing import ProbingCache, build_cache
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import OVER, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import OVER, Heuristic, HeuristicContext, Needs, Report
 
 
 class SolveRelaxation(Heuristic[HeuristicContext, HeuristicContext]):
@@ -46,6 +45,8 @@ class DeviceProbe(Heuristic[HeuristicContext, HeuristicContext]):
 
     def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
         """Fix columns batch by batch, and keep what follows."""
+        from solvers.mip.inference.probing.on_device import BatchProber
+
         prober = BatchProber(state.model, state.device_model)
         take_cache(state, build_cache(state.model, prober, budget, seed, cliques=state.cliques))
         return OVER

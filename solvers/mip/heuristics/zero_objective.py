@@ -22,8 +22,14 @@ from solvers.core.problem import FloatArray
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import OVER, Declined, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import (
+    OVER,
+    Declined,
+    Heuristic,
+    HeuristicContext,
+    Needs,
+    Report,
+)
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
 SOURCE = "zero objective"

@@ -24,7 +24,6 @@ from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp
 from solvers.mip.model import MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget, BudgetProgress
-from solvers.pdlp.warm_started import WarmStarted
 
 TOLERANCE = 1e-6
 """Relative tolerance of a relaxation, unless a request has another one."""
@@ -174,6 +173,8 @@ class FirstOrder:
     def __init__(
         self, problem: Problem, device: Device, budget: Budget, threads: int = 1, seed: int = 0
     ) -> None:
+        from solvers.pdlp.warm_started import WarmStarted  # most relaxations are left to simplex
+
         self._watch = BudgetProgress(budget)
         options = EngineOptions(threads=threads, seed=seed)
         self._sequence = WarmStarted(problem, options, device, self._watch)

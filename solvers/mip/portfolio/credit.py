@@ -12,11 +12,14 @@ import threading
 
 import numpy as np
 
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
 from solvers.mip.solutions.incumbents import Pool
 
-WALKS, NEIGHBOURHOODS, CLAUSES, DIVES = "local search", "neighbourhoods", "clauses", "dives"
-SWAPS = "swap moves"
-"""Kinds of heuristics whose gains are counted."""
+WALKS, CLAUSES, SWAPS = "local search", "lazy clause", "swap moves"
+"""Kinds of heuristics whose gains are counted, and the names under which they submit points."""
+
+NEIGHBOURHOODS, DIVES, LINEAR_DIVE = "neighbourhoods", "dives", "linear dive"
+"""Kinds whose points have other names than they; the last is that of dives that solve LPs."""
 
 EARNED = 6.0
 """What is dealt out by gains: as much as the fixed share of neighbourhoods, the largest one."""
@@ -94,13 +97,8 @@ def relative_gain(before: float, after: float) -> float:
 
 def kind_of(source: str) -> str:
     """Return the kind of heuristic that submits points under a name; empty for others."""
-    from solvers.mip.heuristics.diving.linear import SOURCE as LINEAR_DIVE
-    from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
-    from solvers.mip.heuristics.lazy_clause.candidates import SOURCE as LAZY_CLAUSE
-    from solvers.mip.heuristics.local_search.cpu.walk import SOURCE as LOCAL_SEARCH
-
-    kinds = {LOCAL_SEARCH: WALKS, LAZY_CLAUSE: CLAUSES, SWAPS: SWAPS, LINEAR_DIVE: DIVES}
-    if source.startswith("dive"):
+    if source in (WALKS, CLAUSES, SWAPS):
+        return source
+    if source.startswith("dive") or source == LINEAR_DIVE:
         return DIVES
-    is_neighbourhood = any(one.name == source for one in CATALOGUE)
-    return NEIGHBOURHOODS if is_neighbourhood else kinds.get(source, "")
+    return NEIGHBOURHOODS if any(one.name == source for one in CATALOGUE) else ""

@@ -19,12 +19,11 @@ import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import Declined, Heuristic, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Report
 
 if TYPE_CHECKING:
     from solvers.mip.portfolio.budget import Budget
-    from solvers.mip.portfolio.heuristic_context import HeuristicContext
+    from solvers.mip.portfolio.heuristic import HeuristicContext
     from solvers.mip.portfolio.table import Place, Row
 
 Work = Callable[[Budget, int], None]

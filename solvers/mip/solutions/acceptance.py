@@ -21,7 +21,7 @@ from solvers.mip.solutions.incumbents import CAPACITY, Found, IncumbentStore, In
 
 if TYPE_CHECKING:
     from solvers.mip.presolve_stage import Reduced
-    from solvers.mip.solutions.polish import Polished
+    from solvers.mip.solutions.polish import Polished, Polisher
 
 KNOWN_POINTS = 4096
 """Integer parts remembered, so that none is polished twice."""
@@ -67,8 +67,6 @@ class Acceptance:
         *,
         is_timed: bool = True,
     ) -> None:
-        from solvers.mip.solutions.polish import Polisher  # nobody else has to wait for it to load
-
         self.model = model
         self.pool = Pool(CAPACITY, model.integers)
         self.infeasible_points = InfeasiblePoints()
@@ -76,7 +74,7 @@ class Acceptance:
         self._reduced = reduced
         self._progress = progress
         self._is_timed = is_timed
-        self._polisher = Polisher(model)
+        self._made: Polisher | None = None
         self._has_continuous = model.integers.size < model.num_columns
         self._recorded: WeakSet[Found] = WeakSet()
         self._known: OrderedDict[int, float] = OrderedDict()
@@ -102,7 +100,7 @@ class Acceptance:
         Unlike :meth:`submit` this asks for no leave: who needs the answer spends his own time, and
         beyond ``seconds`` as much as any LP may take, so that a long one comes to its end.
         """
-        polished = self._polisher.polish(x, max(seconds, self._seconds()))
+        polished = self._polisher().polish(x, max(seconds, self._seconds()))
         if polished.x is not None:
             self._keep(polished.x, source)
         return polished
@@ -141,7 +139,17 @@ class Acceptance:
 
     def close(self) -> None:
         """End the thread of the LPs."""
-        self._polisher.close()
+        if self._made is not None:
+            self._made.close()
+
+    def _polisher(self) -> Polisher:
+        """Return who solves the LPs, which models without continuous columns seldom need."""
+        from solvers.mip.solutions.polish import Polisher
+
+        with self._lock:
+            if self._made is None:
+                self._made = Polisher(self.model)
+            return self._made
 
     def _keep(self, point: FloatArray, source: str) -> bool:
         objective = self.model.objective_at(point)
@@ -170,7 +178,7 @@ class Acceptance:
         if not self._may_polish():
             return point, feasible
         began = time.monotonic()
-        polished = self._polisher.polish(point, self._seconds(), explain=False)
+        polished = self._polisher().polish(point, self._seconds(), explain=False)
         with self._lock:
             self._polishing += time.monotonic() - began
             self._known[key] = polished.objective

@@ -11,8 +11,7 @@ from solvers.mip import heuristic_stage
 from solvers.mip.heuristics import zero_objective
 from solvers.mip.heuristics.zero_objective import SOURCE, ZeroObjective, search_zero_objective
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import Declined, Needs
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import Declined, HeuristicContext, Needs
 from solvers.mip.portfolio.scheduler import Participant, line_up
 from solvers.mip.portfolio.table import TABLE, Place
 from solvers.mip.submip import SubMipStatus, runner

@@ -10,8 +10,15 @@ import pytest
 
 from solvers.mip import heuristic_stage
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import OVER, UNFINISHED, Declined, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import (
+    OVER,
+    UNFINISHED,
+    Declined,
+    Heuristic,
+    HeuristicContext,
+    Needs,
+    Report,
+)
 from solvers.mip.portfolio.scheduler import Participant, Scheduler, line_up, run_in_turn
 from solvers.mip.portfolio.table import TABLE, Models, Place, Row
 from tests.mip.context_of import bounds_of, context_of, lines_of

@@ -22,7 +22,7 @@ from solvers.mip.heuristic_stage import (
 )
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import context_of
 from tests.mip.test_solve import covering

@@ -27,8 +27,15 @@ from solvers.mip.heuristics.local_search.heuristic import (
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import SWAPS
-from solvers.mip.portfolio.heuristic import OVER, UNFINISHED, Declined, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import (
+    OVER,
+    UNFINISHED,
+    Declined,
+    Heuristic,
+    HeuristicContext,
+    Needs,
+    Report,
+)
 from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_annealing import anneal, sum_up
 

@@ -25,8 +25,7 @@ from solvers.mip.inference.propagation.kernels.dive import DIVE, Amount, Driver,
 from solvers.mip.inference.propagation.on_device import DeviceModel, write
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Submit
 
 NOISES = (0.0, 0.02, 0.1, 0.3)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from solvers.mip.heuristics.diving.linear import RULES, LinearDives
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import Heuristic, HeuristicContext, Needs, Report
 
 FIRST, FIRST_OF_INTEGERS = 3.0, 1.5
 """Factors of the share of the first few dives: on models with continuous columns, and on others.

@@ -38,6 +38,7 @@ from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.relaxation import LpPoint, Request, Simplex
 from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.credit import LINEAR_DIVE
 from solvers.mip.solutions.incumbents import Submit
 
 
@@ -235,8 +236,6 @@ class Relaxations:
         return self._has_basis or not self._was_slow
 
 
-SOURCE = "linear dive"
-
 BULK_PART = 0.1
 """Part of the fractional columns decided between two LPs, at most; see also :data:`MOVED_PART`."""
 
@@ -370,7 +369,7 @@ class LinearDives:
         model, domain = self._model, self._domain
         columns = fractional_columns(model, x)
         if columns.size == 0:
-            self._submit(x, SOURCE)
+            self._submit(x, LINEAR_DIVE)
             self._begin()
             return
         most = max(1.0, BULK_PART * columns.size)

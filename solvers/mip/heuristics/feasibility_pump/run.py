@@ -35,8 +35,7 @@ from solvers.mip.heuristics.feasibility_pump.trajectory import FIRST_ALPHA, Mann
 from solvers.mip.inference.relaxation import Root, root_relaxation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Pool, Submit
 
 ROOT_SHARE = 0.3

@@ -19,8 +19,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
 )
 from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Pool, Submit
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 

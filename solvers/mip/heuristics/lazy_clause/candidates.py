@@ -16,6 +16,7 @@ from solvers.mip.heuristics.lazy_clause.grid import Sides
 from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd, State
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.credit import CLAUSES
 from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.solutions.polish import Polished, PolishStatus
 from solvers.mip.solutions.polish.continuous import RAY_ENTRY
@@ -54,8 +55,6 @@ def aggregated(model: MipModel, rows: IndexArray, ray: FloatArray) -> list[Side]
         sides.append((codes, size[columns], right))
     return sides
 
-
-SOURCE = "lazy clause"
 
 Settle = Callable[[FloatArray, str, float], Polished]
 
@@ -109,13 +108,13 @@ class Candidates:
         point = self._model.rounded(values[:-1])
         if self._settle is None:
             feasible = is_feasible(self._model, point)
-            self._submit(point, SOURCE)
+            self._submit(point, CLAUSES)
             return Verdict(SliceEnd.RUNNING, point) if feasible else Verdict(self._refuse())
         return self._judge_by_lp(self._settle, point, budget)
 
     def _judge_by_lp(self, settle: Settle, point: FloatArray, budget: Budget) -> Verdict:
         """Let an LP find the values of the continuous columns, or a row that excludes them."""
-        polished = settle(point, SOURCE, budget.seconds_left if budget.is_timed else np.inf)
+        polished = settle(point, CLAUSES, budget.seconds_left if budget.is_timed else np.inf)
         # an iteration of the simplex visits each entry of the continuous part about once
         budget.charge(float(polished.iterations * self._continuous_entries))
         if polished.x is not None:

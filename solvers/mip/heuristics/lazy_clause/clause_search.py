@@ -12,7 +12,6 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.lazy_clause.candidates import (
-    SOURCE,
     Candidates,
     Settle,
     Targets,
@@ -28,8 +27,8 @@ from solvers.mip.heuristics.lazy_clause.state import (
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import SLICE, Budget
-from solvers.mip.portfolio.heuristic import Declined, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.credit import CLAUSES
+from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_lazy_clause import (
     begin,
@@ -286,7 +285,7 @@ _State = tuple[HeuristicContext, ClauseSearch]
 class LazyClause(Heuristic[HeuristicContext, _State]):
     """One search for each turn that runs at a time, until one of them has excluded everything."""
 
-    name = SOURCE
+    name = CLAUSES
     needs = Needs(integers=True, most_entries=MOST_ENTRIES)
 
     def prepare(self, context: HeuristicContext) -> HeuristicContext:

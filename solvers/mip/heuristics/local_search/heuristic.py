@@ -17,8 +17,13 @@ from solvers.mip.heuristics.local_search.cpu.walk import APART, InfeasiblePoints
 from solvers.mip.inference.aggregation import PoolView, eliminate
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import (
+    UNFINISHED,
+    Declined,
+    Heuristic,
+    HeuristicContext,
+    Report,
+)
 from solvers.mip.solutions.incumbents import IncumbentStore, Pool, Submit
 
 

@@ -27,8 +27,13 @@ from solvers.mip.heuristics.meet_in_the_middle.lists import (
 )
 from solvers.mip.model import SAME
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import (
+    UNFINISHED,
+    Declined,
+    Heuristic,
+    HeuristicContext,
+    Report,
+)
 from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_meet_in_the_middle import look_up, store
 

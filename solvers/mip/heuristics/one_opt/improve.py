@@ -20,8 +20,14 @@ from solvers.mip.heuristics.one_opt.kernels.moves import MOVES
 from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.model import ROUNDING, ByteArray, IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import SLICE, Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Declined, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import (
+    UNFINISHED,
+    Declined,
+    Heuristic,
+    HeuristicContext,
+    Needs,
+    Report,
+)
 from solvers.native.mip_heuristics_one_opt import apply_pairs, apply_shifts, columns_of
 
 if TYPE_CHECKING:

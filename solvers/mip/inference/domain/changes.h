@@ -1,7 +1,7 @@
 // Changing bounds: the trail, the activities that depend on them, the rows to be woken.
 #pragma once
 
-#include "activities.h"
+#include "state.h"
 
 namespace mip::domain {
 

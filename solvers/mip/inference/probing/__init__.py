@@ -8,16 +8,7 @@ Sections 2.2 and 2.3 of "GPU-Accelerated Primal Heuristics for Mixed Integer Pro
 (arXiv 2510.20499).
 """
 
-from solvers.mip.inference.probing.build import BatchProber, build_cache, prioritised
-from solvers.mip.inference.probing.prober import DomainProber, Prober, Probes
+from solvers.mip.inference.probing.build import build_cache, prioritised
 from solvers.mip.inference.probing.store import ProbingCache
 
-__all__ = [
-    "BatchProber",
-    "DomainProber",
-    "Prober",
-    "Probes",
-    "ProbingCache",
-    "build_cache",
-    "prioritised",
-]
+__all__ = ["ProbingCache", "build_cache", "prioritised"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +11,10 @@ import numpy.typing as npt
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.inference.cliques import Cliques, clique_table, find_cliques
 from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.probing.prober import DomainProber, Prober, Probes
-from solvers.mip.inference.probing.store import ProbingCache, Store, empty_cache
-from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
+from solvers.mip.inference.probing.store import Probes, ProbingCache, Store, empty_cache
 from solvers.mip.model import IndexArray, MipModel
-from solvers.mip.portfolio.budget import Budget
-from solvers.native.mip_inference_probing_lanes import count, fill
+from solvers.mip.portfolio.budget import SLICE, Budget
+from solvers.native.mip_inference_probing import collect
 from solvers.native.mip_inference_probing_store import apart, grow, neighbours
 
 # Conflicts of binary literals that follow from implications, and cliques put together from them.
@@ -226,31 +225,62 @@ def split(lower: FloatArray, upper: FloatArray) -> Split:
     return first, first + 1.0, possible
 
 
-# Probing on a device: both sides of 16 columns at once, a side to each of 32 lanes.
+# Who propagates the two sides of each probed column. A prober owns a box of bounds that hold
+# globally: ``probe`` propagates sides from there and forgets them, ``tighten`` narrows it for good.
+
+CAP = 300_000
+"""Entries of the matrix that one propagation may visit: 1 to 3 ms. What it has found until then
+holds all the same, and of what it finds only 64 entries are kept."""
+
+WHOLE_BOX = 3
+"""Entries that propagating the global box may visit, for each entry of the matrix."""
+
+SIDES_HELD = 4
+"""Sides that change every integer column for which a batch of probes has room, at least."""
+
+SMALLEST_ROOM = 1 << 16
+"""Entries for which it has room in any case."""
 
 
-ROUND_LIMIT = 30
-"""Synchronous rounds of a batch: what a side implies farther away is not needed."""
+class Prober(Protocol):
+    """Propagates sides of columns from a box of bounds that hold globally."""
 
-LARGEST_DOWNLOAD = 4_000_000
-"""Numbers fetched for each batch of columns that are not binary: 32 MB, some 3 ms. In a model with
-more of them, only what is implied for binary columns is kept."""
+    batch: int
+    """Columns that it takes at once."""
+
+    proves: bool
+    """Whether its word is a proof that the model is infeasible."""
+
+    @property
+    def lower(self) -> FloatArray:
+        """Lower bounds (n,) of the box at present."""
+
+    @property
+    def upper(self) -> FloatArray:
+        """Upper bounds (n,) of the box at present."""
+
+    @property
+    def work(self) -> float:
+        """Entries of the matrix visited so far."""
+
+    def probe(
+        self, columns: IndexArray, first_upper: FloatArray, second_lower: FloatArray
+    ) -> Probes:
+        """Propagate ``x <= first_upper`` and ``x >= second_lower`` of each column (k,).
+
+        It may end early: the answer holds the first columns only, at least one.
+        """
+
+    def tighten(self, columns: IndexArray, low: FloatArray, high: FloatArray) -> bool:
+        """Narrow columns of the box, whole bounds, and propagate; False if no point is left."""
 
 
-class BatchProber:
-    """Probes in batches of boxes; the CPU keeps the global box and confirms contradictions.
-
-    Every probe starts from the same saved boxes, which are loaded anew when the global box has
-    been narrowed. A side that the device finds empty is propagated again on the CPU, whose word is
-    what counts: so nothing is fixed, nor the model called infeasible, on the device's word alone.
-
-    Not for several threads at once; on a GPU within ``device.activate()``.
+class DomainProber:
+    """Probes one side after the other by sequential propagation on the CPU.
 
     Parameters
     ----------
     model : MipModel
-    device_model : DeviceModel
-        The same model, where to propagate.
     domain : Domain, optional
         Where to start from, the model's own bounds by default; it is copied.
     """
@@ -258,107 +288,79 @@ class BatchProber:
     batch = 16
     proves = True
 
-    def __init__(
-        self, model: MipModel, device_model: DeviceModel, domain: Domain | None = None
-    ) -> None:
-        self._cpu = DomainProber(model, domain)
-        self._boxes = BatchBoxes(device_model)
-        self._device = device_model.device
-        self._is_integer = model.is_integer
-        self._column = self._device.to_host(self._boxes.places.column)
-        wide = self._boxes.wide
-        self._fetched = wide if wide.size <= LARGEST_DOWNLOAD else wide[:0]
-        self._lower, self._upper = np.zeros(0), np.zeros(0)
-        self._work = 0.0
+    def __init__(self, model: MipModel, domain: Domain | None = None) -> None:
+        self._domain = Domain.of(model) if domain is None else domain.copy()
+        self._domain.cap = min(self._domain.cap, CAP)
+        self._domain.forget()
+        self._cap_of_box = max(CAP, WHOLE_BOX * model.num_nonzeros)
+        self._integers = model.integers.size
+        room = max(SMALLEST_ROOM, SIDES_HELD * self._integers)
+        self._column = np.empty(room, dtype=np.int32)
+        self._low, self._high = np.empty(room), np.empty(room)
 
     @property
     def lower(self) -> FloatArray:
-        """Lower bounds (n,) of the global box at present."""
-        return self._cpu.lower
+        """Lower bounds (n,) of the box at present."""
+        return self._domain.lower
 
     @property
     def upper(self) -> FloatArray:
-        """Upper bounds (n,) of the global box at present."""
-        return self._cpu.upper
+        """Upper bounds (n,) of the box at present."""
+        return self._domain.upper
 
     @property
     def work(self) -> float:
-        """Entries of the matrix visited so far; on the device, each for all lanes at once."""
-        return self._work + self._cpu.work
-
-    def tighten(self, columns: IndexArray, low: FloatArray, high: FloatArray) -> bool:
-        """Narrow columns of the global box, whole bounds, and propagate; False if impossible."""
-        return self._cpu.tighten(columns, low, high)
+        """Entries of the matrix visited so far."""
+        return float(self._domain.work)
 
     def probe(
         self, columns: IndexArray, first_upper: FloatArray, second_lower: FloatArray
     ) -> Probes:
-        """Propagate both sides of at most 16 columns."""
-        columns = columns[: self.batch]
-        self._reset()
-        lanes = np.arange(2 * columns.size, dtype=np.int32)
-        both = np.repeat(columns, 2)
-        low, high = self.lower[both], self.upper[both]
-        high[0::2] = first_upper[: columns.size]
-        low[1::2] = second_lower[: columns.size]
-        self._boxes.tighten(lanes, both, low, high)
-        verdict = self._boxes.propagate(ROUND_LIMIT)
-        self._work += verdict.work
-        probes = self._read(columns, verdict.dead)
-        return self._confirmed(probes, columns, first_upper, second_lower)
-
-    def _reset(self) -> None:
-        """Give all lanes the global box."""
-        same = np.array_equal(self._lower, self.lower) and np.array_equal(self._upper, self.upper)
-        if same:
-            self._boxes.restore(ALL)
-            return
-        self._lower, self._upper = self.lower.copy(), self.upper.copy()
-        self._boxes.load(self._lower, self._upper)
-        self._boxes.save()
-
-    def _read(self, columns: IndexArray, dead: int) -> Probes:
-        """Fetch the boxes and list what differs from the global one."""
-        to_host = self._device.to_host
-        boxes = (
-            to_host(self._boxes.masks),
-            to_host(self._fetched),
-            self._column,
-            self._is_integer,
-            self._lower,
-            self._upper,
-            columns,
-            dead,
-        )
+        """Propagate both sides of the columns in turn until a slice of work is done."""
+        infeasible = np.zeros(2 * columns.size, dtype=np.uint8)
         start = np.zeros(2 * columns.size + 1, dtype=np.int64)
-        count(*boxes, start)
-        start = np.cumsum(start)
-        column = np.empty(int(start[-1]), dtype=np.int32)
-        low, high = np.empty(column.size), np.empty(column.size)
-        fill(*boxes, start[:-1].copy(), column, low, high)
-        sides = np.arange(2 * columns.size)
-        return Probes(((dead >> sides) & 1).astype(np.uint8), start, column, low, high)
+        end = self.work + SLICE
+        done = 0
+        while done < columns.size and (done == 0 or self.work < end):
+            if start[2 * done] + 2 * self._integers > self._column.size:
+                break
+            j = int(columns[done])
+            sides = ((self.lower[j], first_upper[done]), (second_lower[done], self.upper[j]))
+            for side, (low, high) in enumerate(sides, start=2 * done):
+                start[side + 1] = self._probe_side(j, low, high, int(start[side]))
+                infeasible[side] = start[side + 1] < 0
+                start[side + 1] = max(start[side + 1], start[side])
+            done += 1
+        used = int(start[2 * done])
+        return Probes(
+            infeasible[: 2 * done],
+            start[: 2 * done + 1],
+            self._column[:used].copy(),
+            self._low[:used].copy(),
+            self._high[:used].copy(),
+        )
 
-    def _confirmed(
-        self,
-        probes: Probes,
-        columns: IndexArray,
-        first_upper: FloatArray,
-        second_lower: FloatArray,
-    ) -> Probes:
-        """Replace the answers for columns with an empty side by the CPU's."""
-        if not probes.infeasible.any():
-            return probes
-        parts, sides = [], []
-        for c in range(columns.size):
-            one, at = slice(c, c + 1), 2 * c
-            part = probes
-            if probes.infeasible[at : at + 2].any():
-                part, at = self._cpu.probe(columns[one], first_upper[one], second_lower[one]), 0
-            for side in (at, at + 1):
-                entries = slice(int(part.start[side]), int(part.start[side + 1]))
-                parts.append((part.column[entries], part.low[entries], part.high[entries]))
-                sides.append(part.infeasible[side])
-        column, low, high = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        start = np.cumsum([0, *(part[0].size for part in parts)]).astype(np.int64)
-        return Probes(np.array(sides, dtype=np.uint8), start, column, low, high)
+    def _probe_side(self, j: int, low: float, high: float, at: int) -> int:
+        """Write what a side implies from place ``at`` on; return the end, -1 if infeasible."""
+        domain = self._domain
+        place = domain.mark()
+        consistent = domain.tighten(j, low, high)
+        if consistent:
+            at = collect(
+                domain.model, domain.box, place, j, at, self._column, self._low, self._high
+            )
+        domain.undo(place)
+        return at if consistent else -1
+
+    def tighten(self, columns: IndexArray, low: FloatArray, high: FloatArray) -> bool:
+        """Narrow columns and propagate each; with no columns, propagate all rows."""
+        domain, cap = self._domain, self._domain.cap
+        domain.cap = self._cap_of_box
+        consistent = True if columns.size else domain.propagate()
+        for j, least, most in zip(columns.tolist(), low.tolist(), high.tolist(), strict=True):
+            if not domain.tighten(j, least, most):
+                consistent = False
+                break
+        domain.cap = cap
+        domain.forget()
+        return consistent

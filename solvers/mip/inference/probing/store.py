@@ -10,8 +10,7 @@ import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
 from solvers.mip.inference.cliques import Cliques
-from solvers.mip.inference.probing.prober import Probes
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import ByteArray, IndexArray, MipModel
 from solvers.native.mip_inference_probing import choose
 from solvers.native.mip_inference_probing_store import merge
 
@@ -24,6 +23,31 @@ from solvers.native.mip_inference_probing_store import merge
 
 Choice = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
 """First values, second values, lower bounds, upper bounds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Probes:
+    """What the sides of k columns imply for other integer columns, side s of column c at 2 c + s.
+
+    Parameters
+    ----------
+    infeasible : (2k,) uint8
+        1 where a side holds no feasible point.
+    start : (2k+1,) int64
+        A side's entries are ``start[2*c+s]:start[2*c+s+1]`` of the next three; none where it is
+        infeasible.
+    column, low, high : (entries,) int32, float64, float64
+        Integer columns other than the probed one, and the bounds they then have.
+    """
+
+    infeasible: ByteArray
+    start: np.ndarray
+    column: IndexArray
+    low: FloatArray
+    high: FloatArray
+
+    def __len__(self) -> int:
+        return self.infeasible.size // 2
 
 
 @dataclass(frozen=True, eq=False)

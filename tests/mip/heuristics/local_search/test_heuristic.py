@@ -16,7 +16,7 @@ from solvers.mip.heuristics.local_search.heuristic import (
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.large_neighbourhood.situations import packing
@@ -85,7 +85,7 @@ def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
         calls.append(budget)
         return eliminate(model, budget)
 
-    monkeypatch.setattr("solvers.mip.portfolio.heuristic_context.eliminate", listen)
+    monkeypatch.setattr("solvers.mip.portfolio.heuristic.eliminate", listen)
     context = context_of(schedule(0))
     context.solve.over.set()
     found = []

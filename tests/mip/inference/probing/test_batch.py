@@ -7,8 +7,8 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.mip.inference.probing import build_cache
-from solvers.mip.inference.probing.build import BatchProber, split
-from solvers.mip.inference.probing.prober import DomainProber
+from solvers.mip.inference.probing.build import DomainProber, split
+from solvers.mip.inference.probing.on_device import BatchProber
 from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.probing.models import INF, feasible_points, model_of, random_model

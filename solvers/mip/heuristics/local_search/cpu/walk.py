@@ -26,10 +26,8 @@ from solvers.mip.heuristics.local_search.cpu.layout import (
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.budget import SLICE, Budget
+from solvers.mip.portfolio.credit import WALKS
 from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
-
-SOURCE = "local search"
-"""Name that its points are submitted under."""
 
 Style = Literal["mixed", "local", "jump"]
 
@@ -272,7 +270,7 @@ class Walk:
         """Submit a feasible point, and go on from where the LP behind it has taken it."""
         self.counts.found += 1
         self._best, self._objective = x, report.objective
-        self._submit(x, SOURCE)
+        self._submit(x, WALKS)
         best = self._pool.best if self._pool is not None else None
         if best is not None and best.objective < report.objective:
             self._best, self._objective = best.x, best.objective
@@ -290,7 +288,7 @@ class Walk:
             return
         if self._open_rows[self._model.outside(point) > FEASIBILITY_TOLERANCE].all():
             self.counts.infeasible_points += 1
-            self._submit(point, SOURCE)
+            self._submit(point, WALKS)
 
 
 def _rows_with_continuous(model: MipModel) -> BoolArray:

@@ -23,8 +23,7 @@ from solvers.mip.heuristics.local_search.heuristic import (
     full_space,
 )
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import OVER, Heuristic, Needs, Report
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import OVER, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import InfeasiblePoint
 
 WALKERS_SHARE = 0.6

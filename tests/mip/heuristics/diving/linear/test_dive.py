@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.diving.linear import SOURCE, LinearDives
+from solvers.mip.heuristics.diving.linear import LinearDives
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.credit import LINEAR_DIVE
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model
 from tests.mip.inference.domain.models import INF, model_of
 
@@ -23,7 +24,7 @@ class Kept:
         self.points, self.infeasible_points = [], []
 
     def submit(self, x, source):
-        assert source == SOURCE
+        assert source == LINEAR_DIVE
         self.points.append(x.copy())
         return True
 

@@ -14,7 +14,7 @@ from solvers.mip.heuristics.local_search.gpu.heuristic import (
 from solvers.mip.heuristics.local_search.gpu.run import WalkerCounts
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic_context import HeuristicContext
+from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import context_of
 from tests.mip.heuristics.large_neighbourhood.situations import packing
