@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
-from gpu_bridge.pipeline.routes import PDLP, RACE, Choice
+from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import pdlp_route
 from gpu_bridge.report.statistics import memory_needed
+from solvers.core.analyses import Analyses
 from solvers.core.concurrency import usable_cores
 from solvers.core.device import cpu, find_device, seen_gpu
 from solvers.core.errors import EngineError
@@ -51,6 +52,11 @@ fewer nonzeros than :data:`PDLP_ALONE_NONZEROS`.
 Of the fourteen families of ``benchmarks`` at 100,000 nonzeros simplex or interior point ends five
 within a second of one core. PDLP ends all of them at 1e-4 within 4.3 s, two of which neither of the
 others has solved after 20."""
+
+OWN_IPM_NONZEROS = 20_000
+"""The size from which our own interior point comes into question for that place in a race. On
+models of Netlib between 5,000 and that size it took as long as HiGHS's, whose answer is a
+vertex."""
 
 MEMORY_SHARE = 0.5
 """Part of the machine's memory that the engines of a race may need together, by estimate."""
@@ -117,9 +123,16 @@ def _fitting(names: list[str], problem: Problem, first_order: str) -> list[str]:
 
 
 def make_contenders(
-    names: tuple[str, ...], device: str, problem: Problem, options: Options, start: Start | None
+    names: tuple[str, ...],
+    device: str,
+    problem: Problem,
+    options: Options,
+    start: Start | None,
+    analyses: Analyses | None = None,
 ) -> list[Contender]:
     """Return contenders of these names, with PDLP on ``device`` and what threads the others leave.
+
+    ``analyses`` are what earlier solves of the same structure have left.
 
     Beside PDLP the reference engine keeps apart. In threads of this process it asks at every
     iteration whether to stop, which takes the interpreter's lock, and PDLP's windows of a
@@ -128,12 +141,12 @@ def make_contenders(
     trouble where there is no PDLP; the rest runs in children beside PDLP.
     """
     cores = options.threads or usable_cores()
+    analyses = analyses or Analyses()
     spare = max(1, cores - len(names) + 1)
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
     runs: dict[str, Callable[[Progress], Outcome]] = {
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
-        # an interior point method has no use for a start, and would lose presolve by it
-        IPM: lambda progress: _reference(IPM, problem, options, progress, None, PDLP in names),
+        IPM: lambda progress: _interior_point(problem, options, progress, PDLP in names, analyses),
         PDLP: lambda progress: pdlp_route(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
@@ -151,6 +164,22 @@ def _waited(progress: Progress) -> Progress:
     while progress.should_stop() is None and progress.seconds < begin:
         time.sleep(LOOK_AGAIN)
     return progress
+
+
+def _interior_point(
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    in_child: bool,
+    analyses: Analyses,
+) -> Outcome:
+    """Run our own method where its factor has few entries, that of the reference engine else."""
+    if problem.num_nonzeros >= OWN_IPM_NONZEROS:
+        found = interior_point.run_where_sparse(problem, options, progress, analyses)
+        if found is not None:
+            return found
+    # an interior point method has no use for a start, and would lose presolve by it
+    return _reference(IPM, problem, options, progress, None, in_child)
 
 
 def _reference(
@@ -173,7 +202,9 @@ def run_race(
     problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
 ) -> Outcome:
     """Run the contenders of a choice side by side."""
-    contenders = make_contenders(choice.contenders, choice.device, problem, options, start)
+    contenders = make_contenders(
+        choice.contenders, choice.device, problem, options, start, choice.analyses
+    )
     try:
         return race(problem, contenders, options, progress)
     except EngineError as failure:  # of every one of them; there is a second opinion

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from solvers.core.analyses import Analyses
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import DeviceError
@@ -42,6 +44,7 @@ def solve(
     *,
     norms: Norms | None = None,
     analyses: Analyses | None = None,
+    most_entries: float = np.inf,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -59,6 +62,8 @@ def solve(
         What errors are measured against where the problem's own norms are larger.
     analyses : Analyses, optional
         What earlier solves have left; a problem of the same structure needs no ordering then.
+    most_entries : float
+        Entries of the factor above which the solve is not begun.
 
     Returns
     -------
@@ -72,23 +77,31 @@ def solve(
     DeviceError
         The matrices of the method do not fit into memory, or a GPU was asked for where there is
         none.
+    FillError
+        The factor has more entries than asked for.
     """
     form = standard_form(problem)
     if not form.b.size or not problem.num_nonzeros:
         return solve_without_coefficients(problem, "ipm", "cpu")
     device = _choose_device(problem, options)
     measured = Norms.of(problem).smaller(norms)
+
+    def solve_on(place: Device) -> Outcome:
+        return _solve_on(
+            place, problem, form, options, measured, progress, analyses or Analyses(), most_entries
+        )
+
     outcome = None
     if device.kind == "cuda":
         try:
             with device.activate():
-                outcome = _solve_on(device, problem, form, options, measured, progress, analyses)
+                outcome = solve_on(device)
         except Exception as error:
             if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
                 raise
             progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
     if outcome is None:
-        outcome = _solve_on(cpu(), problem, form, options, measured, progress, analyses)
+        outcome = solve_on(cpu())
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress)
     return dataclasses.replace(outcome, seconds=progress.seconds)
@@ -107,13 +120,14 @@ def _solve_on(
     options: EngineOptions,
     norms: Norms,
     progress: Progress,
-    analyses: Analyses | None,
+    analyses: Analyses,
+    most_entries: float,
 ) -> Outcome:
     """Analyse the linear system and iterate on a device, the current one if it is a GPU."""
     structure = structure_of(form, f"{device.kind} {device.index}")
-    known: Analysis | None = None if analyses is None else analyses.take(structure)
+    known: Analysis | None = analyses.take(structure)
     if known is None:
-        analysis = smallest_system(form, lambda: _factorisation(device, progress))
+        analysis = smallest_system(form, lambda: _factorisation(device, progress), most_entries)
         system = analysis.system(form, analysis.seconds)
     else:
         analysis, system = known, known.system(form)
@@ -126,8 +140,7 @@ def _solve_on(
     )
     run = Run.of(problem, form, system, options, norms, progress, device)
     outcome = dataclasses.replace(solve_form(run), device=device.kind)
-    if analyses is not None:
-        analyses.keep(structure, analysis)
+    analyses.keep(structure, analysis)
     return outcome
 
 

@@ -11,6 +11,8 @@ import hashlib
 import time
 from dataclasses import dataclass
 
+import numpy as np
+
 from solvers.core.problem import BoolArray
 from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.linear_system import Factorisation, LinearSystem
@@ -26,11 +28,16 @@ class Analysis:
     seconds: float
 
     @classmethod
-    def of(cls, form: StandardForm, kept: BoolArray, factorisation: Factorisation) -> Analysis:
-        """Analyse the system of a standard form in which some columns (columns,) are kept."""
+    def of(
+        cls, form: StandardForm, kept: BoolArray, factorisation: Factorisation, most: float = np.inf
+    ) -> Analysis:
+        """Analyse the system of a standard form in which some columns (columns,) are kept.
+
+        A factor of more than ``most`` entries is of no use.
+        """
         began = time.perf_counter()
         pattern = Pattern.of(form.matrix, kept)
-        factorisation.analyse(pattern.row, pattern.column, pattern.size)
+        factorisation.analyse(pattern.row, pattern.column, pattern.size, most)
         return cls(pattern, factorisation, time.perf_counter() - began)
 
     def system(self, form: StandardForm, seconds: float = 0.0) -> LinearSystem:

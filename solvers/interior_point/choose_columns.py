@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from solvers.core.errors import DeviceError
+from solvers.core.errors import DeviceError, EngineError
 from solvers.core.problem import BoolArray
 from solvers.interior_point.analysis import Analysis
 from solvers.interior_point.assembly import pair_count
@@ -26,26 +26,42 @@ BYTES_PER_PAIR = 100
 """Memory that laying out the matrix takes for each product of two entries of a column."""
 
 
-def smallest_system(form: StandardForm, factorisation: Callable[[], Factorisation]) -> Analysis:
-    """Return the analysis of the system whose factor is smallest.
+PAIRS_PER_ENTRY = 20
+"""Products of two entries of a column, for each entry that the factor may have, above which they
+are not summed up to see how many it has: set partitioning (``rail582``) has 23 for each."""
+
+
+class FillError(EngineError):
+    """The factor of every linear system has more entries than the caller wants to pay for."""
+
+
+def smallest_system(
+    form: StandardForm, factorisation: Callable[[], Factorisation], most: float = np.inf
+) -> Analysis:
+    """Return the analysis of the system whose factor is smallest, of at most ``most`` entries.
 
     Raises
     ------
     DeviceError
         None fits into memory.
+    FillError
+        All that fit have more entries.
     """
     best: Analysis | None = None
     least = np.inf
     for kept in _candidates(form):
-        pairs = BYTES_PER_PAIR * (pair_count(form.matrix, kept) + form.matrix.nnz)
-        least = min(least, pairs)
-        if pairs > free_memory():
+        pairs = pair_count(form.matrix, kept) + form.matrix.nnz
+        least = min(least, BYTES_PER_PAIR * pairs)
+        if BYTES_PER_PAIR * pairs > free_memory() or pairs > PAIRS_PER_ENTRY * most:
             continue
-        if best is not None and _least_entries(form, kept) > best.factorisation.entries:
+        smaller = most if best is None else best.factorisation.entries
+        if _least_entries(form, kept) > smaller:
             continue
-        found = Analysis.of(form, kept, factorisation())
-        if best is None or found.factorisation.entries < best.factorisation.entries:
+        found = Analysis.of(form, kept, factorisation(), smaller)
+        if found.factorisation.entries <= smaller:
             best = found
+    if best is None and least <= free_memory():
+        raise FillError(f"Every factor has more than {most:,.0f} entries.")
     needed = least if best is None else best.factorisation.bytes_needed
     room = free_memory() if best is None else best.factorisation.bytes_free
     if best is None or needed > room:

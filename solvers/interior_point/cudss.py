@@ -94,7 +94,9 @@ class CuDSS:
         free: float = xp.cuda.Device().mem_info[0] + xp.get_default_memory_pool().free_bytes()
         return free
 
-    def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
+    def analyse(
+        self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int, most: float = np.inf
+    ) -> None:
         """Order the matrix whose lower triangle has entries there, by columns, and lay it out."""
         long = long_rows(row, column, size)
         if long.any():

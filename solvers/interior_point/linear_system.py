@@ -47,8 +47,13 @@ class SingularError(ArithmeticError):
 class Factorisation(Protocol):
     """A symmetric quasidefinite matrix, analysed once and factorised for ever new values."""
 
-    def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
-        """Order the matrix whose lower triangle has entries there."""
+    def analyse(
+        self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int, most: float = np.inf
+    ) -> None:
+        """Order the matrix whose lower triangle has entries there.
+
+        Where L has more entries than ``most``, nothing but that needs to be found out.
+        """
 
     def begin(self, progress: Progress) -> None:
         """Take up another solve with a matrix of the same pattern, maybe in another thread."""

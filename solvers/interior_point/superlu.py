@@ -51,14 +51,19 @@ class SuperLU:
         """Memory that this machine has free."""
         return free_memory()
 
-    def analyse(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
-        """Order the matrix and predict the size of its factors."""
+    def analyse(
+        self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int, most: float = np.inf
+    ) -> None:
+        """Order the matrix and predict the size of its factors, as far as ``most`` entries."""
+        self.entries = row.size
+        if self.entries > most:
+            return
         self._row, self._column, self._size = row, column, size
         self._order = elimination_order(row, column, size)
         self._lay_out(np.argsort(self._order))
         above = sp.triu(self._matrix(np.ones(row.size)), 1, format="csc")
         indices = above.indices.astype(np.int32, copy=False)
-        self.entries = int(count_entries(above.indptr.astype(np.int64), indices, np.inf))
+        self.entries = int(count_entries(above.indptr.astype(np.int64), indices, most))
         few = self.entries < FEW * size
         self._settings: dict[str, Any] = {**SYMMETRIC, **(ONE_BY_ONE if few else {})}
 

@@ -32,9 +32,11 @@ def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     sizes: list[int] = []
     before = SuperLU.analyse
 
-    def counting(self: SuperLU, row: np.ndarray, column: np.ndarray, size: int) -> None:
+    def counting(
+        self: SuperLU, row: np.ndarray, column: np.ndarray, size: int, most: float
+    ) -> None:
         sizes.append(size)
-        before(self, row, column, size)
+        before(self, row, column, size, most)
 
     monkeypatch.setattr(SuperLU, "analyse", counting)
     return sizes

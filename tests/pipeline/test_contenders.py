@@ -17,7 +17,7 @@ from gpu_bridge.pipeline import brief, race
 from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline.choose import choose
 from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_contenders, plan_contenders
-from gpu_bridge.pipeline.routes import pdlp
+from gpu_bridge.pipeline.routes import interior_point, pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers import highs
@@ -269,6 +269,41 @@ def test_a_crash_in_a_race_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -
     assert "once more" not in progress.text
     outcome = gpu_bridge.solve(ADLITTLE)
     assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
+
+
+def fully_dense(rows: int) -> Problem:
+    rng = np.random.default_rng(rows)
+    matrix = rng.uniform(0.5, 1.5, (rows, rows // 4))
+    return Problem.from_arrays(np.ones(rows // 4), matrix, np.ones(rows))
+
+
+@pytest.mark.parametrize(
+    ("problem", "least", "engine"),
+    [
+        (sparse_problem(400), 0, "ipm"),
+        (sparse_problem(400), 1000, "highs"),  # too small
+        (fully_dense(80), 0, "highs"),  # two entries for each coefficient
+    ],
+)
+def test_interior_point_is_our_own_where_its_factor_is_sparse(
+    problem: Problem, least: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", least)
+    monkeypatch.setattr(interior_point, "FILL", 1.5)
+    (contender,) = make_contenders((IPM,), "cpu", problem, make_options(presolve=False), None)
+    outcome = verify(problem, contender.run(Progress()), make_options())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.engine == engine
+
+
+def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", 0)
+    trouble = Outcome(SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, engine="ipm")
+    monkeypatch.setattr(interior_point, "_by_engine", lambda *_: trouble)
+    (contender,) = make_contenders((IPM,), "cpu", LINEAR[0].problem, make_options(), None)
+    assert contender.run(Progress()).engine == "highs"
 
 
 @pytest.mark.parametrize(("memory", "names"), [(1e7, (SIMPLEX,)), (1e12, (SIMPLEX, IPM))])
