@@ -11,6 +11,7 @@ duals while it is at work, which is what a time limit leaves of a model too larg
 from __future__ import annotations
 
 import dataclasses
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -51,7 +52,8 @@ fewer nonzeros than :data:`PDLP_ALONE_NONZEROS`.
 
 Of the fourteen families of ``benchmarks`` at 100,000 nonzeros simplex or interior point ends five
 within a second of one core. PDLP ends all of them at 1e-4 within 4.3 s, two of which neither of the
-others has solved after 20."""
+others has solved after 20. It waits longer while our own interior point is at work on a sparse
+factor, which ended all that it took on before PDLP did."""
 
 OWN_IPM_NONZEROS = 20_000
 """The size from which our own interior point comes into question for that place in a race. On
@@ -142,15 +144,18 @@ def make_contenders(
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
+    own_at_work = threading.Event()
     spare = max(1, cores - len(names) + 1)
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
     runs: dict[str, Callable[[Progress], Outcome]] = {
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
-        IPM: lambda progress: _interior_point(problem, options, progress, PDLP in names, analyses),
+        IPM: lambda progress: _interior_point(
+            problem, options, progress, PDLP in names, analyses, own_at_work
+        ),
         PDLP: lambda progress: pdlp_route(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
-            progress if at_once else _waited(progress),
+            progress if at_once else _waited(progress, own_at_work),
             start,
             hedge=True,
         ),
@@ -158,10 +163,10 @@ def make_contenders(
     return [Contender(name, runs[name]) for name in names]
 
 
-def _waited(progress: Progress) -> Progress:
-    """Return ``progress`` once the race has lasted for a while, or is over."""
+def _waited(progress: Progress, other_at_work: threading.Event) -> Progress:
+    """Return ``progress`` once the race has lasted for a while without another, or is over."""
     begin = progress.seconds + PDLP_WAITS
-    while progress.should_stop() is None and progress.seconds < begin:
+    while progress.should_stop() is None and (progress.seconds < begin or other_at_work.is_set()):
         time.sleep(LOOK_AGAIN)
     return progress
 
@@ -172,10 +177,15 @@ def _interior_point(
     progress: Progress,
     in_child: bool,
     analyses: Analyses,
+    own_at_work: threading.Event,
 ) -> Outcome:
     """Run our own method where its factor has few entries, that of the reference engine else."""
     if problem.num_nonzeros >= OWN_IPM_NONZEROS:
-        found = interior_point.run_where_sparse(problem, options, progress, analyses)
+        own_at_work.set()
+        try:
+            found = interior_point.run_where_sparse(problem, options, progress, analyses)
+        finally:
+            own_at_work.clear()
         if found is not None:
             return found
     # an interior point method has no use for a start, and would lose presolve by it

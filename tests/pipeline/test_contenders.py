@@ -339,6 +339,39 @@ def test_pdlp_waits_where_it_has_no_core_of_its_own(
     assert began[0] >= 0.2 > began[1]
 
 
+def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(
+    monkeypatch: pytest.MonkeyPatch, machine: Callable[[int, bool], None]
+) -> None:
+    machine(2, False)
+    told: list[str] = []
+    begun, may_end = threading.Event(), threading.Event()
+
+    def sparse(*_: object) -> Outcome:
+        begun.set()
+        may_end.wait()
+        told.append("ipm")
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    def route(*_: object, hedge: bool) -> Outcome:
+        told.append("pdlp")
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", 0)
+    monkeypatch.setattr(module, "PDLP_WAITS", 0.0)
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(interior_point, "run_where_sparse", sparse)
+    contenders = make_contenders((*BOTH, PDLP), "cpu", LINEAR[0].problem, make_options(), None)
+    threads = [threading.Thread(target=c.run, args=(Progress(),)) for c in contenders[1:]]
+    threads[0].start()
+    begun.wait()
+    threads[1].start()
+    threads[1].join(3 * race.LOOK_AGAIN)
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert told == ["ipm", "pdlp"]
+
+
 def child_that(does: str) -> str:
     """Return the first words of a child process that does something else with its task."""
     return (
