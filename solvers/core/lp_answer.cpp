@@ -114,7 +114,7 @@ template <class Index> void declare(nanobind::module_ &module) {
 } // namespace
 
 NATIVE_MODULE(core_lp_answer) {
-    constants(module, "solvers.core.lp_answer", {{"BLOCK", BLOCK}});
+    NATIVE_CONSTANTS(module, "solvers.core.lp_answer", BLOCK);
     expose(module, "clip", &clip, "x", "lower", "upper", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);

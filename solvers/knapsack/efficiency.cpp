@@ -59,5 +59,5 @@ NATIVE_MODULE(knapsack_efficiency) {
                    "weight_before", "capacity");
     native::expose(module, "opposite_bounds", &opposite_bounds, "profit", "weight", "profit_before",
                    "weight_before", "capacity", "break_item", "bound");
-    native::constants(module, "solvers.knapsack.efficiency", {{"SAFE_PRODUCT", SAFE_PRODUCT}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.efficiency", SAFE_PRODUCT);
 }

@@ -4,7 +4,7 @@
 //     NATIVE_MODULE(mip_inference_domain) {                        // becomes
 //     solvers.native.mip_inference_domain
 //         expose(module, "propagate", &propagate, "matrix", "box", "lenient");
-//         constants(module, "solvers.mip.inference.domain.state", {{"TRAIL", TRAIL}});
+//         NATIVE_CONSTANTS(module, "solvers.mip.inference.domain.state", TRAIL);
 //     }
 #pragma once
 
@@ -225,9 +225,12 @@ struct type_caster<Structure> {
 
 } // namespace nanobind::detail
 
-#define NATIVE_EXPAND(...) NATIVE_EXPAND3(NATIVE_EXPAND3(NATIVE_EXPAND3(__VA_ARGS__)))
-#define NATIVE_EXPAND3(...) NATIVE_EXPAND2(NATIVE_EXPAND2(NATIVE_EXPAND2(__VA_ARGS__)))
-#define NATIVE_EXPAND2(...) NATIVE_EXPAND1(NATIVE_EXPAND1(NATIVE_EXPAND1(__VA_ARGS__)))
+#define NATIVE_EXPAND(...)                                                                         \
+    NATIVE_EXPAND3(NATIVE_EXPAND3(NATIVE_EXPAND3(NATIVE_EXPAND3(__VA_ARGS__))))
+#define NATIVE_EXPAND3(...)                                                                        \
+    NATIVE_EXPAND2(NATIVE_EXPAND2(NATIVE_EXPAND2(NATIVE_EXPAND2(__VA_ARGS__))))
+#define NATIVE_EXPAND2(...)                                                                        \
+    NATIVE_EXPAND1(NATIVE_EXPAND1(NATIVE_EXPAND1(NATIVE_EXPAND1(__VA_ARGS__))))
 #define NATIVE_EXPAND1(...) __VA_ARGS__
 #define NATIVE_AGAIN() NATIVE_EACH_HELPER
 #define NATIVE_PARENS ()
@@ -251,6 +254,27 @@ struct type_caster<Structure> {
 
 NATIVE_STRUCT(native::SparseRows<std::int32_t>, indptr, indices, data)
 NATIVE_STRUCT(native::SparseRows<std::int64_t>, indptr, indices, data)
+
+#define NATIVE_CONSTANT(module, name) {#name, static_cast<double>(name)}
+/// Tell of constants that a Python module has by the same names.
+#define NATIVE_CONSTANTS(module, python_module, ...)                                               \
+    native::constants(module, python_module, {NATIVE_EACH(NATIVE_CONSTANT, module, __VA_ARGS__)})
+
+#define NATIVE_OFFSET(structure, field) {#field, offsetof(structure, field)}
+/// Tell of a structure that a Python module has as a NumPy type with fields of the same names.
+#define NATIVE_RECORD(module, python_module, type_name, structure, ...)                            \
+    native::record(module, python_module, type_name, sizeof(structure),                            \
+                   {NATIVE_EACH(NATIVE_OFFSET, structure, __VA_ARGS__)})
+
+#define NATIVE_KERNEL(module, name) native::expose(module, #name, &name)
+#define NATIVE_KERNEL_BY_INDEX(module, name)                                                       \
+    native::expose(module, #name, &name<std::int32_t>),                                            \
+        native::expose(module, #name, &name<std::int64_t>)
+/// Declare twins of kernels, which are called with all arguments in their order.
+#define NATIVE_KERNELS(module, ...) NATIVE_EACH(NATIVE_KERNEL, module, __VA_ARGS__)
+/// The same for twins that are templates of their index type.
+#define NATIVE_KERNELS_BY_INDEX(module, ...)                                                       \
+    NATIVE_EACH(NATIVE_KERNEL_BY_INDEX, module, __VA_ARGS__)
 
 /// Define what a submodule of solvers.native holds; ``module`` is it.
 #define NATIVE_MODULE(name)                                                                        \

@@ -162,6 +162,6 @@ NATIVE_MODULE(knapsack_batch_check) {
     open_shorten<std::int64_t, std::uint16_t>(module);
     open_shorten<std::int32_t, std::uint16_t>(module);
     native::expose(module, "points", &points, "packed", "feasible", "out", "threads");
-    native::constants(module, "solvers.knapsack.batch.problems", {{"PART", PART}});
-    native::constants(module, "solvers.knapsack.batch.kernels.many", {{"WORD", WORD}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.batch.problems", PART);
+    NATIVE_CONSTANTS(module, "solvers.knapsack.batch.kernels.many", WORD);
 }

@@ -163,16 +163,6 @@ NATIVE_MODULE(knapsack_dp_heavy_first) {
     native::constants(
         module, "solvers.knapsack.dp.states",
         {{"PROFIT", PROFIT}, {"HISTORY", HISTORY}, {"ANCESTOR", ANCESTOR}, {"VISITED", VISITED}});
-    native::constants(module, "solvers.knapsack.dp.heavy_first",
-                      {{"SUFFIX", SUFFIX},
-                       {"PLACES", PLACES},
-                       {"NEXT", NEXT},
-                       {"NEXT_SHIFTED", NEXT_SHIFTED},
-                       {"LENGTH", LENGTH},
-                       {"HIGHEST", HIGHEST},
-                       {"ROW", ROW},
-                       {"PLACE", PLACE},
-                       {"CONTROL", CONTROL},
-                       {"FULL", static_cast<double>(FULL)},
-                       {"PAUSED", static_cast<double>(PAUSED)}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.dp.heavy_first", SUFFIX, PLACES, NEXT, NEXT_SHIFTED,
+                     LENGTH, HIGHEST, ROW, PLACE, CONTROL, FULL, PAUSED);
 }

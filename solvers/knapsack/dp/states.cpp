@@ -265,19 +265,6 @@ NATIVE_MODULE(knapsack_dp_states) {
                    "work");
     native::expose(module, "keep_promising", &keep_promising, "states", "count", "capacity", "best",
                    "right", "left");
-    native::constants(module, "solvers.knapsack.dp.states",
-                      {{"STAGES", STAGES},
-                       {"COUNT", COUNT},
-                       {"LEFT", LEFT},
-                       {"RIGHT", RIGHT},
-                       {"STAGE", STAGE},
-                       {"PROFIT", PROFIT},
-                       {"HISTORY", HISTORY},
-                       {"ANCESTOR", ANCESTOR},
-                       {"VISITED", VISITED},
-                       {"TARGET", TARGET},
-                       {"EMPTY", EMPTY},
-                       {"FULL", FULL},
-                       {"CHECKPOINT", CHECKPOINT},
-                       {"PAUSE", PAUSE}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.dp.states", STAGES, COUNT, LEFT, RIGHT, STAGE,
+                     PROFIT, HISTORY, ANCESTOR, VISITED, TARGET, EMPTY, FULL, CHECKPOINT, PAUSE);
 }

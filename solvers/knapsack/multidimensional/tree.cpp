@@ -355,19 +355,7 @@ NATIVE_MODULE(knapsack_multidimensional_tree) {
     native::expose(module, "decide_others", &decide_others, "rows", "node", "is_free", "x");
     native::expose(module, "explore", &explore, "rows", "node", "levels", "best", "packing",
                    "nodes", "stop");
-    native::constants(module, "solvers.knapsack.multidimensional.tree",
-                      {{"FREE", FREE},
-                       {"PIVOTS", PIVOTS},
-                       {"PROFIT", PROFIT},
-                       {"NODES", NODES},
-                       {"DEPTH", DEPTH},
-                       {"AT_LOWER", AT_LOWER},
-                       {"AT_UPPER", AT_UPPER},
-                       {"BASIC", BASIC},
-                       {"UNDECIDED", UNDECIDED},
-                       {"OPTIMAL", OPTIMAL},
-                       {"CUT_OFF", CUT_OFF},
-                       {"STUCK", STUCK},
-                       {"FINISHED", FINISHED},
-                       {"PAUSED", PAUSED}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.multidimensional.tree", FREE, PIVOTS, PROFIT, NODES,
+                     DEPTH, AT_LOWER, AT_UPPER, BASIC, UNDECIDED, OPTIMAL, CUT_OFF, STUCK, FINISHED,
+                     PAUSED);
 }

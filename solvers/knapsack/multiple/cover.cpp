@@ -194,17 +194,7 @@ NATIVE_STRUCT(knapsack::multiple::Stack, active, node, left, state, raised)
 NATIVE_MODULE(knapsack_multiple_cover) {
     using namespace knapsack::multiple;
     native::expose(module, "search", &search, "cover", "stack", "control", "found", "nodes");
-    native::constants(module, "solvers.knapsack.multiple.listed",
-                      {{"FINISHED", FINISHED}, {"NO_ROOM", NO_ROOM}});
-    native::constants(module, "solvers.knapsack.multiple.listed",
-                      {{"LENGTH", LENGTH},
-                       {"KIND", KIND},
-                       {"SLACK", SLACK},
-                       {"WASTE", WASTE},
-                       {"SIZE", SIZE},
-                       {"TARGET", TARGET},
-                       {"NODES", NODES},
-                       {"TOTAL", TOTAL},
-                       {"SCALE", SCALE},
-                       {"SPARE", SPARE}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.multiple.listed", FINISHED, NO_ROOM);
+    NATIVE_CONSTANTS(module, "solvers.knapsack.multiple.listed", LENGTH, KIND, SLACK, WASTE, SIZE,
+                     TARGET, NODES, TOTAL, SCALE, SPARE);
 }

@@ -173,5 +173,5 @@ NATIVE_MODULE(knapsack_multiple_patterns) {
                    "used");
     native::expose(module, "list_patterns", &list_patterns, "value", "weight", "order", "capacity",
                    "least", "lightest", "nodes", "item", "length", "worth");
-    native::constants(module, "solvers.knapsack.multiple.listed", {{"UNFINISHED", UNFINISHED}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.multiple.listed", UNFINISHED);
 }

@@ -147,12 +147,6 @@ NATIVE_STRUCT(knapsack::multiple::Tree, profit, weight, value, choice, room, con
 NATIVE_MODULE(knapsack_multiple_tree) {
     using namespace knapsack::multiple;
     native::expose(module, "search", &search, "tree", "best", "nodes", "stop");
-    native::constants(module, "solvers.knapsack.multiple.engine",
-                      {{"DEPTH", DEPTH},
-                       {"PROFIT", PROFIT},
-                       {"BEST", BEST},
-                       {"NODES", NODES},
-                       {"UNTRIED", UNTRIED},
-                       {"FINISHED", FINISHED},
-                       {"PAUSED", PAUSED}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.multiple.engine", DEPTH, PROFIT, BEST, NODES,
+                     UNTRIED, FINISHED, PAUSED);
 }

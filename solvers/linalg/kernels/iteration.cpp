@@ -94,21 +94,6 @@ void diagonal_blocks(std::int64_t rows, Span<const Index> starts, Span<const Ind
     });
 }
 
-template <class Index> void declare_setup(nanobind::module_ &module) {
-    using native::expose;
-    expose(module, "multiply", &multiply<Index>, "rows", "starts", "indices", "values",
-           "long_count", "long_rows", "long_length", "lanes", "vector", "magnitudes", "product",
-           "threads");
-    expose(module, "residual", &residual<Index>, "rows", "starts", "indices", "values",
-           "long_count", "long_rows", "long_length", "lanes", "vector", "side", "r", "threads");
-    expose(module, "diagonal", &diagonal<Index>, "rows", "starts", "indices", "values",
-           "long_count", "long_rows", "long_length", "lanes", "weight", "normal", "product",
-           "threads");
-    expose(module, "diagonal_blocks", &diagonal_blocks<Index>, "rows", "starts", "indices",
-           "values", "long_count", "long_rows", "long_length", "lanes", "weight", "normal",
-           "block_size", "blocks", "threads");
-}
-
 } // namespace
 
 namespace {
@@ -366,48 +351,13 @@ void polynomial_step(std::int64_t rows, Span<const Index> starts, Span<const Ind
     });
 }
 
-template <class Index> void declare_iteration(nanobind::module_ &module) {
-    expose(module, "columns_step", &columns_step<Index>, "rows", "starts", "indices", "values",
-           "long_count", "long_rows", "long_length", "lanes", "weight", "u", "p", "with_p",
-           "control", "q", "threads");
-    expose(module, "product_single", &product_single<Index>, "rows", "starts", "indices", "values",
-           "long_count", "long_rows", "long_length", "lanes", "gathered", "u", "r", "w", "slots",
-           "partial", "ticket", "control", "threads");
-    expose(module, "product_classic", &product_classic<Index>, "rows", "starts", "indices",
-           "values", "long_count", "long_rows", "long_length", "lanes", "gathered", "direct", "u",
-           "p", "p_next", "s", "slots", "partial", "ticket", "control", "threads");
-    expose(module, "update_classic", &update_classic<Index>, "rows", "block_size", "inverse", "p",
-           "s", "x", "r", "u", "slots", "partial", "ticket", "control", "threads");
-    expose(module, "polynomial_step", &polynomial_step<Index>, "rows", "starts", "indices",
-           "values", "long_count", "long_rows", "long_length", "lanes", "gathered", "inverse", "r",
-           "u", "direction", "a", "b", "direction_next", "u_next", "control", "threads");
-}
-
 } // namespace
 
 NATIVE_MODULE(linalg_iteration) {
-    declare_setup<std::int32_t>(module);
-    declare_setup<std::int64_t>(module);
-    using native::expose;
-    declare_iteration<std::int32_t>(module);
-    declare_iteration<std::int64_t>(module);
-    expose(module, "update_single", &update_single, "rows", "block_size", "inverse", "w", "p", "s",
-           "x", "r", "u", "control", "threads");
-    expose(module, "precondition", &precondition, "rows", "block_size", "inverse", "r", "u",
-           "threads");
-    native::constants(module, "solvers.linalg.kernels.iteration",
-                      {{"ALPHA", ALPHA},
-                       {"BETA", BETA},
-                       {"RZ", RZ},
-                       {"RR", RR},
-                       {"ITERATIONS", ITERATIONS},
-                       {"STOP", STOP},
-                       {"TARGET", TARGET},
-                       {"LIMIT", LIMIT},
-                       {"FRESH", FRESH},
-                       {"CONTROL_SIZE", CONTROL_SIZE},
-                       {"RUNNING", RUNNING},
-                       {"CONVERGED", CONVERGED},
-                       {"BREAKDOWN", BREAKDOWN},
-                       {"OUT_OF_ITERATIONS", OUT_OF_ITERATIONS}});
+    NATIVE_CONSTANTS(module, "solvers.linalg.kernels.iteration", ALPHA, BETA, RZ, RR, ITERATIONS,
+                     STOP, TARGET, LIMIT, FRESH, CONTROL_SIZE, RUNNING, CONVERGED, BREAKDOWN,
+                     OUT_OF_ITERATIONS);
+    NATIVE_KERNELS_BY_INDEX(module, multiply, residual, diagonal, diagonal_blocks, columns_step,
+                            product_single, product_classic, update_classic, polynomial_step);
+    NATIVE_KERNELS(module, update_single, precondition);
 }

@@ -72,9 +72,4 @@ void settle(int columns, NumbersOut x, NumbersOut x_anchor, Numbers x_projection
 
 } // namespace
 
-NATIVE_MODULE(pdlp_decide) {
-    expose(module, "decide", &decide, "row_slots", "row_partial", "column_slots", "column_partial",
-           "count", "control", "threads");
-    expose(module, "settle", &settle, "columns", "x", "x_anchor", "x_projection", "best_x",
-           "feasible_x", "rows", "y", "y_anchor", "y_projection", "best_y", "control", "threads");
-}
+NATIVE_MODULE(pdlp_decide) { NATIVE_KERNELS(module, decide, settle); }

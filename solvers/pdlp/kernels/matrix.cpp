@@ -89,24 +89,9 @@ void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index
     });
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "multiply", &multiply<Index>, "slices", "height", "meta", "indices", "values",
-           "table", "splits", "partials", "tickets", "vector", "product", "threads");
-    expose(module, "multiply_scaled", &multiply_scaled<Index>, "slices", "height", "meta",
-           "indices", "values", "table", "splits", "partials", "tickets", "factor", "vector",
-           "product", "threads");
-    expose(module, "rescale", &rescale<Index>, "slices", "height", "meta", "indices", "values",
-           "table", "splits", "partials", "tickets", "mode", "row_scale", "column_scale",
-           "rescaled", "threads");
-    expose(module, "balance", &balance<Index>, "slices", "height", "meta", "indices", "values",
-           "table", "splits", "partials", "tickets", "ridge", "column_scale", "balanced",
-           "threads");
-}
-
 } // namespace
 
 NATIVE_MODULE(pdlp_matrix) {
-    constants(module, "solvers.pdlp.kernels.matrix", {{"LARGEST", LARGEST}, {"TOTAL", TOTAL}});
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
+    NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.matrix", LARGEST, TOTAL);
+    NATIVE_KERNELS_BY_INDEX(module, multiply, multiply_scaled, rescale, balance);
 }

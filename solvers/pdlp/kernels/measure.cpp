@@ -99,21 +99,9 @@ void measure_columns(int slices, int height, Grid<const Index> meta, StoredIndic
     sum_by_slots(matrix, slots, partial, threads, add);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "measure_rows", &measure_rows<Index>, "slices", "height", "meta", "indices",
-           "values", "table", "splits", "partials", "tickets", "x_projection", "x_difference",
-           "x_first_difference", "projection", "difference", "first_difference", "anchor",
-           "row_lower", "row_upper", "metric", "control", "slots", "partial", "threads");
-    expose(module, "measure_columns", &measure_columns<Index>, "slices", "height", "meta",
-           "indices", "values", "table", "splits", "partials", "tickets", "y_projection",
-           "projection", "difference", "first_difference", "anchor", "cost", "lower", "upper",
-           "metric", "control", "slots", "partial", "threads");
-}
-
 } // namespace
 
 NATIVE_MODULE(pdlp_measure) {
-    constants(module, "solvers.pdlp.kernels.measure", {{"SUMS", SUMS}});
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
+    NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.measure", SUMS);
+    NATIVE_KERNELS_BY_INDEX(module, measure_rows, measure_columns);
 }

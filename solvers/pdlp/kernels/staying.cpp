@@ -88,21 +88,4 @@ void flow_steps(int column_slices, int column_height, Grid<const Index> column_m
 
 } // namespace
 
-NATIVE_MODULE(pdlp_staying) {
-    expose(module, "barrier_steps", &barrier_steps, "column_slices", "column_height", "column_meta",
-           "column_indices", "column_values", "column_table", "column_splits", "column_partials",
-           "column_tickets", "row_slices", "row_height", "row_meta", "row_indices", "row_values",
-           "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor", "cost",
-           "lower", "upper", "column_metric", "reflected", "x_projection", "x_difference",
-           "x_first_difference", "y", "y_anchor", "row_lower", "row_upper", "row_metric",
-           "y_projection", "y_difference", "y_first_difference", "control", "count", "blocks",
-           "arrivals", "threads");
-    expose(module, "flow_steps", &flow_steps, "column_slices", "column_height", "column_meta",
-           "column_indices", "column_values", "column_table", "column_splits", "column_partials",
-           "column_tickets", "row_slices", "row_height", "row_meta", "row_indices", "row_values",
-           "row_table", "row_splits", "row_partials", "row_tickets", "x", "x_anchor", "cost",
-           "lower", "upper", "column_metric", "x_projection", "x_difference", "x_first_difference",
-           "y", "y_anchor", "row_lower", "row_upper", "row_metric", "y_projection", "y_difference",
-           "y_first_difference", "control", "count", "blocks", "tagged_reflected", "tagged_y",
-           "threads");
-}
+NATIVE_MODULE(pdlp_staying) { NATIVE_KERNELS(module, barrier_steps, flow_steps); }

@@ -99,22 +99,14 @@ void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments<In
 }
 
 template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "primal_step", &primal_step<Index>, "slices", "height", "meta", "indices",
-           "values", "table", "splits", "partials", "tickets", "y", "x", "anchor", "cost", "lower",
-           "upper", "metric", "reflected", "projection", "difference", "first_difference",
-           "control", "offset", "keep", "threads");
-    expose(module, "dual_step", &dual_step<Index>, "slices", "height", "meta", "indices", "values",
-           "table", "splits", "partials", "tickets", "reflected", "y", "anchor", "row_lower",
-           "row_upper", "metric", "projection", "difference", "first_difference", "control",
-           "offset", "keep", "threads");
     expose(module, "steps_fast", &steps_fast<Index>, "first", "count", "primal", "dual", "threads");
 }
 
 } // namespace
 
 NATIVE_MODULE(pdlp_step) {
-    constants(module, "solvers.pdlp.kernels.step",
-              {{"KEEP_NONE", KEEP_NONE}, {"KEEP_FIRST", KEEP_FIRST}, {"KEEP_LAST", KEEP_LAST}});
+    NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.step", KEEP_NONE, KEEP_FIRST, KEEP_LAST);
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
+    NATIVE_KERNELS_BY_INDEX(module, primal_step, dual_step);
 }

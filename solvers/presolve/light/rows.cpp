@@ -139,26 +139,8 @@ NATIVE_MODULE(presolve_light_rows) {
     using namespace presolve::light;
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
-    native::constants(module, "solvers.presolve.light.workspace",
-                      {{"ALIVE", ALIVE},
-                       {"REDUNDANT_ROW", REDUNDANT_ROW},
-                       {"FIXED_COLUMN", FIXED_COLUMN},
-                       {"SINGLETON_ROW", SINGLETON_ROW},
-                       {"FORCING_ROW", FORCING_ROW},
-                       {"ABSORBED_AT_LOWER", ABSORBED_AT_LOWER},
-                       {"ABSORBED_AT_UPPER", ABSORBED_AT_UPPER},
-                       {"ABSORBED_BETWEEN", ABSORBED_BETWEEN},
-                       {"RECEDING_COLUMN", RECEDING_COLUMN},
-                       {"PARALLEL_ROW", PARALLEL_ROW},
-                       {"PARALLEL_COLUMN", PARALLEL_COLUMN},
-                       {"STEPS", STEPS},
-                       {"WORK", WORK},
-                       {"WORK_LIMIT", WORK_LIMIT},
-                       {"CONTRADICTION", CONTRADICTION},
-                       {"COUNTERS", COUNTERS},
-                       {"OFFSET", OFFSET},
-                       {"LOWER", LOWER},
-                       {"BASIC", BASIC},
-                       {"UPPER", UPPER},
-                       {"ZERO", ZERO}});
+    NATIVE_CONSTANTS(module, "solvers.presolve.light.workspace", ALIVE, REDUNDANT_ROW, FIXED_COLUMN,
+                     SINGLETON_ROW, FORCING_ROW, ABSORBED_AT_LOWER, ABSORBED_AT_UPPER,
+                     ABSORBED_BETWEEN, RECEDING_COLUMN, PARALLEL_ROW, PARALLEL_COLUMN, STEPS, WORK,
+                     WORK_LIMIT, CONTRADICTION, COUNTERS, OFFSET, LOWER, BASIC, UPPER, ZERO);
 }

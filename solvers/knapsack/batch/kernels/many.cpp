@@ -240,13 +240,7 @@ void many(Integers starts, Integers profit, Integers weight, Integers capacity,
 
 NATIVE_MODULE(knapsack_batch_many) {
     using namespace knapsack::many;
-    native::expose(module, "many", &many, "starts", "profit", "weight", "capacity", "lists",
-                   "queue", "packed", "value", "ending", "visited", "count", "slots", "words",
-                   "room", "near", "most", "threads");
-    native::constants(module, "solvers.knapsack.batch.kernels.many",
-                      {{"SOLVED", SOLVED},
-                       {"INFEASIBLE", INFEASIBLE},
-                       {"TOO_LARGE", TOO_LARGE},
-                       {"OUTGROWN", OUTGROWN},
-                       {"WORD", WORD}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.batch.kernels.many", SOLVED, INFEASIBLE, TOO_LARGE,
+                     OUTGROWN, WORD);
+    NATIVE_KERNELS(module, many);
 }

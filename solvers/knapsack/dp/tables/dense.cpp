@@ -350,8 +350,7 @@ NATIVE_MODULE(knapsack_dp_tables_dense) {
                    "low", "high", "changed", "first", "recording");
     native::expose(module, "trace", &trace, "weight", "repeated", "low", "high", "changed", "first",
                    "column", "taken");
-    native::constants(module, "solvers.knapsack.dp.tables.dense",
-                      {{"BLOCK", static_cast<double>(BLOCK)}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.dp.tables.dense", BLOCK);
     native::expose(module, "mark", &mark, "words", "stage", "weight", "low", "high", "first",
                    "last", "wanted");
     native::expose(module, "highest", &highest, "words", "wanted");

@@ -208,12 +208,10 @@ void anneal(Numbers weight, Numbers price, Numbers worth, Span<const double> pro
 
 NATIVE_MODULE(knapsack_multidimensional_anneal) {
     using namespace knapsack::rows;
-    native::expose(module, "anneal", &anneal, "weight", "price", "worth", "profit", "capacity",
-                   "exponential", "temperature", "packing", "champion", "value", "energy",
-                   "replicas", "items", "rows", "trials", "seed", "turn", "threads");
     native::constants(module, "solvers.knapsack.multidimensional.kernels.anneal",
                       {{"LANES", LANES},
                        {"TABLE", std::int64_t{1} << TABLE_BITS},
                        {"FRACTION_BITS", FRACTION_BITS},
                        {"LARGEST_RISE", LARGEST_RISE}});
+    NATIVE_KERNELS(module, anneal);
 }

@@ -132,8 +132,6 @@ NATIVE_MODULE(mip_heuristics_meet_in_the_middle) {
                    "table", "marks");
     native::expose(module, "look_up", &look_up, "third", "fourth", "fourth_start", "wanted",
                    "residue", "table", "marks");
-    native::constants(module, "solvers.mip.heuristics.meet_in_the_middle.lists",
-                      {{"SLOT_BITS", SLOT_BITS},
-                       {"MARK_BITS", MARK_BITS},
-                       {"MOST_STORED", static_cast<double>(MOST_STORED)}});
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.meet_in_the_middle.lists", SLOT_BITS,
+                     MARK_BITS, MOST_STORED);
 }

@@ -306,7 +306,7 @@ NATIVE_MODULE(mip_inference_probing_store) {
     using namespace mip::probing;
     native::expose(module, "apart", &apart, "pairs", "literal_start", "literal_clique", "found");
     native::expose(module, "grow", &grow, "start", "other", "covered", "sizes", "members");
-    native::constants(module, "solvers.mip.inference.probing.build", {{"LONGEST", LONGEST}});
+    NATIVE_CONSTANTS(module, "solvers.mip.inference.probing.build", LONGEST);
     native::expose(module, "merge", &mip::probing::merge, "columns", "first_upper", "second_lower",
                    "sides", "lower", "upper", "place", "merged");
     native::expose(module, "neighbours", &neighbours, "columns", "model", "found");

@@ -221,11 +221,4 @@ void solve(std::int64_t count, std::int64_t n, std::int64_t sides, int transpose
 
 } // namespace
 
-NATIVE_MODULE(papers_dense_lu_batched) {
-    expose(module, "factorise", &factorise, "count", "n", "epsilon", "matrices", "factors", "order",
-           "singular", "verdict", "threads");
-    expose(module, "invert", &invert, "count", "n", "matrices", "inverses", "norms", "singular",
-           "threads");
-    expose(module, "solve", &solve, "count", "n", "sides", "transposed", "factors", "order", "b",
-           "x", "threads");
-}
+NATIVE_MODULE(papers_dense_lu_batched) { NATIVE_KERNELS(module, factorise, invert, solve); }

@@ -54,7 +54,5 @@ void eliminate(std::int64_t n, std::int64_t k, Grid<double> augmented, int threa
 } // namespace
 
 NATIVE_MODULE(papers_dense_lu_elimination) {
-    expose(module, "find_pivot", &find_pivot, "n", "k", "augmented", "row", "threads");
-    expose(module, "swap_rows", &swap_rows, "n", "k", "other", "augmented", "threads");
-    expose(module, "eliminate", &eliminate, "n", "k", "augmented", "threads");
+    NATIVE_KERNELS(module, find_pivot, swap_rows, eliminate);
 }

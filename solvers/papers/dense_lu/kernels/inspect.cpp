@@ -114,11 +114,6 @@ void residual(std::int64_t n, std::int64_t sides, Grid<const double> matrix, Gri
 } // namespace
 
 NATIVE_MODULE(papers_dense_lu_inspect) {
-    expose(module, "take_in", &take_in, "n", "matrix", "columns", "sums", "threads");
-    expose(module, "weigh", &weigh, "n", "columns", "sums", "threads");
-    expose(module, "conclude", &conclude, "n", "parts", "epsilon", "columns", "sums", "weights",
-           "report", "threads");
-    expose(module, "residual", &residual, "n", "sides", "matrix", "x", "b", "r", "scale",
-           "threads");
-    constants(module, "solvers.papers.dense_lu.kernels.inspect", {{"PART", PART}});
+    NATIVE_CONSTANTS(module, "solvers.papers.dense_lu.kernels.inspect", PART);
+    NATIVE_KERNELS(module, take_in, weigh, conclude, residual);
 }

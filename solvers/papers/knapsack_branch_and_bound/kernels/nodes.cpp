@@ -304,45 +304,13 @@ void largest_bound(Span<const Word> item_profit, Span<const Word> item_weight,
         control[UPPER] = std::max(control[UPPER], bound);
 }
 
-template <class Word> void add_doors(nanobind::module_ &module) {
-    using native::expose;
-    expose(module, "expand", &expand<Word>, "item_profit", "item_weight", "lightest", "weight",
-           "profit", "slack", "chunk_count", "tile_place", "kept", "control", "tiles", "count",
-           "item", "threads");
-    expose(module, "recount", &recount<Word>, "item_profit", "item_weight", "lightest", "weight",
-           "profit", "slack", "chunk_count", "tile_place", "kept", "control", "tiles", "count",
-           "item", "threads");
-    expose(module, "places", &places<Word>, "tile_place", "control", "tiles", "threads");
-    expose(module, "gather", &gather<Word>, "item_profit", "item_weight", "weight", "profit",
-           "slack", "chunk_count", "tile_place", "kept", "kept_weight", "kept_profit", "kept_slack",
-           "control", "tiles", "item", "threads");
-    expose(module, "ancestor", &ancestor<Word>, "chunk_count", "tile_place", "kept", "control",
-           "tiles", "threads");
-    expose(module, "largest_bound", &largest_bound<Word>, "item_profit", "item_weight", "weight",
-           "profit", "slack", "control", "tiles", "count", "threads");
-}
-
 } // namespace
 } // namespace knapsack::tree
 
 NATIVE_MODULE(papers_knapsack_branch_and_bound_nodes) {
     using namespace knapsack::tree;
-    add_doors<std::int32_t>(module);
-    add_doors<std::int64_t>(module);
-    native::constants(module, "solvers.papers.knapsack_branch_and_bound.kernels.nodes",
-                      {{"ROUNDS", static_cast<double>(ROUNDS)},
-                       {"CHUNK", static_cast<double>(CHUNK)},
-                       {"WARPS", static_cast<double>(WARPS)},
-                       {"TILE", static_cast<double>(TILE)},
-                       {"CAPACITY", CAPACITY},
-                       {"BEST", BEST},
-                       {"FOUND", FOUND},
-                       {"FOUND_NODE", FOUND_NODE},
-                       {"NODE", NODE},
-                       {"LENGTH", LENGTH},
-                       {"AT", AT},
-                       {"LEFT_OUT", LEFT_OUT},
-                       {"UPPER", UPPER},
-                       {"CONTROL_SIZE", CONTROL_SIZE},
-                       {"NO_NODE", static_cast<double>(NO_NODE)}});
+    NATIVE_CONSTANTS(module, "solvers.papers.knapsack_branch_and_bound.kernels.nodes", ROUNDS,
+                     CHUNK, WARPS, TILE, CAPACITY, BEST, FOUND, FOUND_NODE, NODE, LENGTH, AT,
+                     LEFT_OUT, UPPER, CONTROL_SIZE, NO_NODE);
+    NATIVE_KERNELS_BY_INDEX(module, expand, recount, places, gather, ancestor, largest_bound);
 }

@@ -304,52 +304,16 @@ void iterations_fast(std::int64_t count, std::int64_t size, std::int64_t stride,
 
 NATIVE_MODULE(papers_simplex_variants_iterate) {
     using namespace simplex::paper;
-    using native::constants, native::expose;
-    expose(module, "price", &price, "columns", "lanes", "parts", "starts", "rows", "values", "cost",
-           "y", "pivot_row", "position", "basic_cost", "weight", "reduced", "offers", "control",
-           "threads");
-    expose(module, "direction", &direction, "size", "stride", "columns", "offered", "parts",
-           "starts", "rows", "values", "inverse", "x", "basic", "reduced", "weight", "offers", "d",
-           "nearest", "control", "threads");
-    expose(module, "choose", &choose, "size", "columns", "parts", "x", "basic", "d", "nearest",
-           "chosen", "control", "threads");
-    expose(module, "make_pivot", &make_pivot, "size", "stride", "columns", "parts", "inverse", "d",
-           "cost", "chosen", "x", "basic", "position", "basic_cost", "pivot_row", "control",
-           "threads");
-    expose(module, "update", &update, "size", "stride", "team", "d", "pivot_row", "basic_cost",
-           "inverse", "y", "control", "threads");
+    using native::expose;
     expose(module, "iterations_fast", &iterations_fast, "count", "size", "stride", "columns",
            "column_parts", "row_parts", "starts", "rows", "values", "cost", "inverse", "x", "basic",
            "position", "basic_cost", "y", "pivot_row", "weight", "reduced", "d", "offers",
            "nearest", "chosen", "control");
-    constants(module, "solvers.papers.simplex_variants.kernels.layout",
-              {{"STOP", STOP},
-               {"PHASE", PHASE},
-               {"ITERATION", ITERATION},
-               {"LIMIT", LIMIT},
-               {"SINCE_INVERSE", SINCE_INVERSE},
-               {"ENTERING", ENTERING},
-               {"ENTERING_COST", ENTERING_COST},
-               {"ENTERING_WEIGHT", ENTERING_WEIGHT},
-               {"LEAVING", LEAVING},
-               {"STEP", STEP},
-               {"PIVOT", PIVOT},
-               {"COSTS_MOVED", COSTS_MOVED},
-               {"DUAL_ERROR", DUAL_ERROR},
-               {"BLAND", BLAND},
-               {"DUAL_TOLERANCE", DUAL_TOLERANCE},
-               {"PRIMAL_TOLERANCE", PRIMAL_TOLERANCE},
-               {"ZERO_PIVOT", ZERO_PIVOT},
-               {"SAFE_PIVOT", SAFE_PIVOT},
-               {"ERROR_ALLOWED", ERROR_ALLOWED},
-               {"DEGENERATE", DEGENERATE},
-               {"RUNNING", RUNNING},
-               {"NO_CANDIDATE", NO_CANDIDATE},
-               {"NO_RATIO", NO_RATIO},
-               {"INACCURATE", INACCURATE},
-               {"SMALL_PIVOT", SMALL_PIVOT},
-               {"BATCH_DONE", BATCH_DONE},
-               {"BLOCK", BLOCK},
-               {"SLOTS", SLOTS},
-               {"CONTROL_SIZE", CONTROL_SIZE}});
+    NATIVE_CONSTANTS(module, "solvers.papers.simplex_variants.kernels.layout", STOP, PHASE,
+                     ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
+                     LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE,
+                     PRIMAL_TOLERANCE, ZERO_PIVOT, SAFE_PIVOT, ERROR_ALLOWED, DEGENERATE, RUNNING,
+                     NO_CANDIDATE, NO_RATIO, INACCURATE, SMALL_PIVOT, BATCH_DONE, BLOCK, SLOTS,
+                     CONTROL_SIZE);
+    NATIVE_KERNELS(module, price, direction, choose, make_pivot, update);
 }

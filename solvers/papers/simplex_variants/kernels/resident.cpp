@@ -162,20 +162,6 @@ void dual(std::int64_t size, std::int64_t stride, std::int64_t, Reals inverse, R
 
 NATIVE_MODULE(papers_simplex_variants_resident) {
     using namespace simplex::paper;
-    using native::expose;
-    expose(module, "geometric", &geometric, "size", "starts", "indices", "values", "other", "scale",
-           "threads");
-    expose(module, "apply_scales", &apply_scales, "size", "starts", "indices", "values", "own",
-           "other", "scaled", "threads");
-    expose(module, "ratio_test", &ratio_test, "size", "columns", "x", "basic", "d", "chosen",
-           "control", "threads");
-    expose(module, "exchange", &exchange, "d", "chosen", "basic", "position", "control", "threads");
-    expose(module, "update_in_place", &update_in_place, "size", "stride", "team", "d", "inverse",
-           "pivot_row", "control", "threads");
-    expose(module, "solution", &solution, "size", "stride", "columns", "inverse", "rhs", "cost",
-           "basic", "x", "basic_cost", "control", "threads");
-    expose(module, "basis_rows", &basis_rows, "size", "columns", "starts", "rows", "values",
-           "basic", "transposed", "control", "threads");
-    expose(module, "dual", &dual, "size", "stride", "team", "inverse", "basic_cost", "y", "control",
-           "threads");
+    NATIVE_KERNELS(module, geometric, apply_scales, ratio_test, exchange, update_in_place, solution,
+                   basis_rows, dual);
 }

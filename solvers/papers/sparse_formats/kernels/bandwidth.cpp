@@ -67,8 +67,7 @@ void read_fast(std::int64_t parts, std::int64_t part, std::int64_t repeats,
 } // namespace
 
 NATIVE_MODULE(papers_sparse_formats_bandwidth) {
-    expose(module, "stream_read", &stream_read, "readers", "size", "repeats", "source", "sums",
-           "threads");
     expose(module, "read_fast", &read_fast, "parts", "part", "repeats", "source", "sums",
            "threads");
+    NATIVE_KERNELS(module, stream_read);
 }

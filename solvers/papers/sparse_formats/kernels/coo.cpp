@@ -68,17 +68,9 @@ void coo_carries(std::int64_t entries, std::int64_t chunk, Span<const Index> row
     });
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "coo_segments", &coo_segments<Index>, "entries", "chunk", "row_indices",
-           "indices", "values", "vector", "product", "carries", "threads");
-    expose(module, "coo_carries", &coo_carries<Index>, "entries", "chunk", "row_indices", "carries",
-           "product", "threads");
-}
-
 } // namespace
 
 NATIVE_MODULE(papers_sparse_formats_coo) {
-    expose(module, "coo_clear", &coo_clear, "rows", "product", "threads");
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
+    NATIVE_KERNELS_BY_INDEX(module, coo_segments, coo_carries);
+    NATIVE_KERNELS(module, coo_clear);
 }

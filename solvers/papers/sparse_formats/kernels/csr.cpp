@@ -40,16 +40,6 @@ void csr_multiply(std::int64_t rows, Span<const Index> starts, StoredIndices<Ind
         indices, values);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "csr_multiply", &csr_multiply<Index>, "rows", "starts", "indices", "values",
-           "dictionary", "bases", "base_shift", "order", "ordered", "end_1", "end_2", "end_4",
-           "end_8", "end_16", "end_32", "long_length", "chunk", "chunks", "chunk_rows",
-           "chunk_firsts", "partials", "tickets", "vector", "product", "threads");
-}
-
 } // namespace
 
-NATIVE_MODULE(papers_sparse_formats_csr) {
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
-}
+NATIVE_MODULE(papers_sparse_formats_csr) { NATIVE_KERNELS_BY_INDEX(module, csr_multiply); }

@@ -23,14 +23,6 @@ void ell_multiply(std::int64_t rows, Span<const Index> lengths, Span<const Index
     });
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "ell_multiply", &ell_multiply<Index>, "rows", "lengths", "indices", "values",
-           "vector", "product", "threads");
-}
-
 } // namespace
 
-NATIVE_MODULE(papers_sparse_formats_ell) {
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
-}
+NATIVE_MODULE(papers_sparse_formats_ell) { NATIVE_KERNELS_BY_INDEX(module, ell_multiply); }

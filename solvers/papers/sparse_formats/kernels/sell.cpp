@@ -53,15 +53,6 @@ void sell_multiply(std::int64_t rows, int slice_shift, Span<const Index> slice_s
         indices, values);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
-    expose(module, "sell_multiply", &sell_multiply<Index>, "rows", "slice_shift", "slice_starts",
-           "lengths", "order", "ordered", "indices", "values", "dictionary", "bases", "base_shift",
-           "vector", "product", "threads");
-}
-
 } // namespace
 
-NATIVE_MODULE(papers_sparse_formats_sell) {
-    declare<std::int32_t>(module);
-    declare<std::int64_t>(module);
-}
+NATIVE_MODULE(papers_sparse_formats_sell) { NATIVE_KERNELS_BY_INDEX(module, sell_multiply); }

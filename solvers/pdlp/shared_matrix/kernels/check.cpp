@@ -161,15 +161,6 @@ void settle(int width, int columns, NumbersOut x, NumbersOut x_anchor, Numbers x
 } // namespace
 
 NATIVE_MODULE(pdlp_shared_matrix_check) {
-    constants(module, "solvers.pdlp.shared_matrix.kernels.check", {{"SUMS", SUMS}});
-    expose(module, "measure_rows", &measure_rows, "units", "unit_table", "starts", "indices",
-           "values", "width", "x_projection", "projection", "difference", "first_difference",
-           "anchor", "row_lower", "row_upper", "metric", "control", "slots", "partial", "threads");
-    expose(module, "measure_columns", &measure_columns, "units", "unit_table", "starts", "indices",
-           "values", "width", "y_projection", "projection", "difference", "first_difference",
-           "anchor", "cost", "lower", "upper", "metric", "control", "slots", "partial", "threads");
-    expose(module, "decide", &decide, "row_slots", "row_partial", "column_slots", "column_partial",
-           "width", "count", "control", "threads");
-    expose(module, "settle", &settle, "width", "columns", "x", "x_anchor", "x_projection", "best_x",
-           "rows", "y", "y_anchor", "y_projection", "best_y", "control", "threads");
+    constants(module, "solvers.pdlp.shared_matrix.kernels.check", {{"SUMS", SUMS}}); // a macro
+    NATIVE_KERNELS(module, measure_rows, measure_columns, decide, settle);
 }

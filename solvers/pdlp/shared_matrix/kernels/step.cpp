@@ -204,15 +204,8 @@ void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments &p
 } // namespace
 
 NATIVE_MODULE(pdlp_shared_matrix_step) {
-    constants(module, "solvers.pdlp.shared_matrix.kernels.step",
-              {{"KEEP_NONE", KEEP_NONE}, {"KEEP_FIRST", KEEP_FIRST}, {"KEEP_LAST", KEEP_LAST}});
-    expose(module, "primal_step", &primal_step, "units", "unit_table", "starts", "indices",
-           "values", "width", "partials", "tickets", "y", "x", "anchor", "cost", "lower", "upper",
-           "metric", "reflected", "projection", "difference", "first_difference", "control",
-           "offset", "keep", "threads");
-    expose(module, "dual_step", &dual_step, "units", "unit_table", "starts", "indices", "values",
-           "width", "partials", "tickets", "reflected", "y", "anchor", "row_lower", "row_upper",
-           "metric", "projection", "difference", "first_difference", "control", "offset", "keep",
-           "threads");
+    NATIVE_CONSTANTS(module, "solvers.pdlp.shared_matrix.kernels.step", KEEP_NONE, KEEP_FIRST,
+                     KEEP_LAST);
     expose(module, "steps_fast", &steps_fast, "first", "count", "primal", "dual", "threads");
+    NATIVE_KERNELS(module, primal_step, dual_step);
 }

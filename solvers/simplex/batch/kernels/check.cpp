@@ -125,17 +125,7 @@ void check(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints sta
 } // namespace
 
 NATIVE_MODULE(simplex_batch_check) {
-    constants(module, "solvers.simplex.batch.kernels.check",
-              {{"OBJECTIVE", OBJECTIVE},
-               {"DUAL_OBJECTIVE", DUAL_OBJECTIVE},
-               {"PRIMAL", PRIMAL},
-               {"PRIMAL_RELATIVE", PRIMAL_RELATIVE},
-               {"DUAL", DUAL},
-               {"DUAL_RELATIVE", DUAL_RELATIVE},
-               {"GAP_RELATIVE", GAP_RELATIVE},
-               {"INSIDE", INSIDE}});
-    expose(module, "check", &check, "count", "rows", "columns", "starts", "indices",
-           "column_starts", "column_rows", "column_entries", "is_full", "varying", "values", "cost",
-           "lower", "upper", "row_lower", "row_upper", "offset", "claims", "ending", "x", "y",
-           "figures", "threads");
+    NATIVE_CONSTANTS(module, "solvers.simplex.batch.kernels.check", OBJECTIVE, DUAL_OBJECTIVE,
+                     PRIMAL, PRIMAL_RELATIVE, DUAL, DUAL_RELATIVE, GAP_RELATIVE, INSIDE);
+    NATIVE_KERNELS(module, check);
 }

@@ -22,6 +22,4 @@ void narrow(std::int64_t count, Span<const std::int32_t> wide,
 
 } // namespace
 
-NATIVE_MODULE(simplex_batch_narrow) {
-    expose(module, "narrow", &narrow, "count", "wide", "values", "threads");
-}
+NATIVE_MODULE(simplex_batch_narrow) { NATIVE_KERNELS(module, narrow); }

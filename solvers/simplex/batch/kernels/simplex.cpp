@@ -326,27 +326,12 @@ void first_dictionary(Ints starts, Ints indices, Numbers values, Numbers row_sca
 } // namespace
 
 NATIVE_MODULE(simplex_batch_simplex) {
-    constants(module, "solvers.simplex.batch.data", {{"NOT_REACHED", NOT_REACHED}});
-    constants(module, "solvers.simplex.batch.kernels.simplex",
-              {{"LIMIT", LIMIT},
-               {"OPTIMAL", OPTIMAL},
-               {"INFEASIBLE", INFEASIBLE},
-               {"UNBOUNDED", UNBOUNDED},
-               {"TROUBLE", TROUBLE},
-               {"SLACK", SLACK},
-               {"DICTIONARY", DICTIONARY},
-               {"BASES", BASES},
-               {"ALL_NEAR", ALL_NEAR},
-               {"MATRIX_FAR", MATRIX_FAR},
-               {"ALL_FAR", ALL_FAR},
-               {"MOST_SIZE", MOST_SIZE},
-               {"ROUNDING", ROUNDING}});
+    NATIVE_CONSTANTS(module, "solvers.simplex.batch.data", NOT_REACHED);
+    NATIVE_CONSTANTS(module, "solvers.simplex.batch.kernels.simplex", LIMIT, OPTIMAL, INFEASIBLE,
+                     UNBOUNDED, TROUBLE, SLACK, DICTIONARY, BASES, ALL_NEAR, MATRIX_FAR, ALL_FAR,
+                     MOST_SIZE, ROUNDING);
     expose(module, "first_dictionary", &first_dictionary, "starts", "indices", "values",
            "row_scale", "column_scale", "parameters", "status", "dictionary", "heads");
-    for (const char *name : {"simplex", "simplex_held"}) // where a dictionary is held, on a GPU
-        expose(module, name, &simplex, "count", "rows", "columns", "starts", "indices", "varying",
-               "values", "cost", "lower", "upper", "row_lower", "row_upper", "given", "row_scale",
-               "column_scale", "dictionary", "heads", "start", "parameters", "limit", "leading",
-               "place", "block", "blocks", "shared", "scratch_step", "scratch", "queue", "x", "y",
-               "ray", "basis", "ending", "iterations", "threads");
+    NATIVE_KERNELS(module, simplex);
+    expose(module, "simplex_held", &simplex); // where a dictionary is held, on a GPU
 }

@@ -67,12 +67,5 @@ void iterate_dual(std::int64_t rows, std::int64_t structurals, std::int64_t capa
 
 NATIVE_MODULE(simplex_dense_gpu_dual_loop) {
     using namespace simplex::dense_gpu;
-    native::expose(module, "iterate_dual", &iterate_dual, "rows", "structurals", "capacity", "most",
-                   "lanes", "full", "steepest", "starts", "indices", "values", "inverse",
-                   "unit_row", "slot_of_row", "lower", "upper", "eta_rows", "row_slots", "row_mask",
-                   "etas", "alpha_rows", "ratios", "least", "counts", "squares", "dots", "places",
-                   "amounts", "column", "column_slots", "flip_column", "flip_slots", "alpha",
-                   "beta", "tau", "x_basic", "lower_basic", "upper_basic", "weights", "x", "cost",
-                   "reduced_cost", "basic", "status", "reference", "pivot_log", "partial_value",
-                   "partial_index", "control", "scalars", "arrivals", "blocks", "count", "threads");
+    NATIVE_KERNELS(module, iterate_dual);
 }

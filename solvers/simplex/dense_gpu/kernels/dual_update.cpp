@@ -165,9 +165,5 @@ void update_dual(std::int64_t rows, std::int64_t structurals, std::int64_t most,
 
 NATIVE_MODULE(simplex_dense_gpu_dual_update) {
     using namespace simplex::dense_gpu;
-    native::expose(module, "update_dual", &update_dual, "rows", "structurals", "most", "steepest",
-                   "lower", "upper", "alpha_rows", "alpha", "beta", "tau", "flips", "flip_steps",
-                   "etas", "x_basic", "lower_basic", "upper_basic", "weights", "x", "cost",
-                   "reduced_cost", "basic", "status", "reference", "pivot_log", "partial_value",
-                   "partial_index", "control", "scalars", "threads");
+    NATIVE_KERNELS(module, update_dual);
 }

@@ -301,19 +301,5 @@ void update_primal(std::int64_t rows, std::int64_t structurals, std::int64_t mos
 
 NATIVE_MODULE(simplex_dense_gpu_primal) {
     using namespace simplex::dense_gpu;
-    using native::expose;
-    expose(module, "price_costs", &price_costs, "rows", "structurals", "status", "lower", "upper",
-           "reduced_cost", "weights", "scalars", "partial_value", "partial_index", "threads");
-    expose(module, "choose_entering", &choose_entering, "rows", "structurals", "most", "full",
-           "groups", "starts", "indices", "values", "slot_of_row", "x", "reduced_cost", "weights",
-           "alpha_rows", "partial_value", "partial_index", "places", "amounts", "column",
-           "column_slots", "flip_column", "flip_slots", "column_dots", "control", "scalars",
-           "threads");
-    expose(module, "choose_leaving", &choose_leaving, "rows", "basic", "lower", "upper",
-           "reduced_cost", "alpha", "x_basic", "lower_basic", "upper_basic", "control", "scalars",
-           "threads");
-    expose(module, "update_primal", &update_primal, "rows", "structurals", "most", "alpha_rows",
-           "alpha", "lower", "upper", "etas", "x_basic", "lower_basic", "upper_basic", "x",
-           "reduced_cost", "weights", "basic", "status", "pivot_log", "partial_value",
-           "partial_index", "control", "scalars", "threads");
+    NATIVE_KERNELS(module, price_costs, choose_entering, choose_leaving, update_primal);
 }

@@ -252,10 +252,5 @@ void choose_column(std::int64_t rows, std::int64_t structurals, std::int64_t mos
 
 NATIVE_MODULE(simplex_dense_gpu_ratio) {
     using namespace simplex::dense_gpu;
-    native::expose(module, "choose_column", &choose_column, "rows", "structurals", "most", "lanes",
-                   "full", "steepest", "starts", "indices", "values", "slot_of_row", "reference",
-                   "lower", "upper", "alpha_rows", "ratio", "least", "counts", "squares", "dots",
-                   "status", "x", "reduced_cost", "flips", "flip_steps", "places", "amounts",
-                   "column", "column_slots", "flip_column", "flip_slots", "column_dots",
-                   "flip_dots", "control", "scalars", "threads");
+    NATIVE_KERNELS(module, choose_column);
 }

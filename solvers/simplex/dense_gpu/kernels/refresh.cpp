@@ -253,85 +253,16 @@ void largest(std::int64_t count, std::int64_t place, Reals vector, RealsOut scal
 
 NATIVE_MODULE(simplex_dense_gpu_refresh) {
     using namespace simplex::dense_gpu;
-    using native::expose;
-    expose(module, "gather_basis", &gather_basis, "count", "starts", "indices", "values",
-           "variables", "place_of_row", "nucleus", "rest", "threads");
-    expose(module, "spread_inverse", &spread_inverse, "rows", "capacity", "count",
-           "place_of_position", "inner", "outer", "inverse", "threads");
-    expose(module, "open_slots", &open_slots, "rows", "capacity", "slots", "positions", "inverse",
-           "count", "threads");
-    expose(module, "gather_eta_rows", &gather_eta_rows, "rows", "capacity", "most", "row_of_slot",
-           "eta_rows", "by_slot", "count", "slots", "threads");
-    expose(module, "close_slots", &close_slots, "rows", "capacity", "targets", "sources", "inverse",
-           "count", "threads");
-    using native::constants, native::expose;
-    expose(module, "row_residual", &row_residual, "rows", "structurals", "lanes", "starts",
-           "indices", "values", "x", "residual", "threads");
-    expose(module, "apply_inverse", &apply_inverse, "rows", "capacity", "slots", "inverse",
-           "unit_row", "row_of_slot", "right", "result", "threads");
-    expose(module, "correct_basics", &correct_basics, "rows", "basic", "lower", "upper", "change",
-           "x", "x_basic", "lower_basic", "upper_basic", "threads");
-    expose(module, "spread_basics", &spread_basics, "rows", "basic", "x_basic", "x", "threads");
-    expose(module, "gather_basics", &gather_basics, "rows", "basic", "vector", "by_position",
-           "threads");
-    expose(module, "place_dual", &place_dual, "rows", "slot_of_row", "unit_position", "product",
-           "by_position", "dual", "threads");
-    expose(module, "reduced_costs", &reduced_costs, "rows", "structurals", "lanes", "starts",
-           "indices", "values", "cost", "dual", "reduced_cost", "threads");
-    expose(module, "settle_duals", &settle_duals, "variables", "repair", "status", "lower", "upper",
-           "x", "cost", "reduced_cost", "scalars", "threads");
-    expose(module, "largest", &largest, "count", "place", "vector", "scalars", "threads");
-    constants(module, "solvers.simplex.state",
-              {{"LOWER", LOWER}, {"BASIC", BASIC}, {"UPPER", UPPER}, {"ZERO", ZERO}});
-    constants(module, "solvers.simplex.dense_gpu.control",
-              {{"BLOCK", BLOCK},
-               {"MOST_DELAYED", MOST_DELAYED},
-               {"MOST_FLIPS", MOST_FLIPS},
-               {"SIDE_ROWS", SIDE_ROWS},
-               {"SEGMENT", SEGMENT},
-               {"SPARSE_BELOW", SPARSE_BELOW},
-               {"GATHER_BELOW", GATHER_BELOW},
-               {"NONE", NONE},
-               {"CONTROL_WORDS", CONTROL_WORDS},
-               {"SCALAR_WORDS", SCALAR_WORDS},
-               {"STATUS", STATUS},
-               {"PIVOTS", PIVOTS},
-               {"ITERATIONS", ITERATIONS},
-               {"LIMIT", LIMIT},
-               {"POSITION", POSITION},
-               {"LEAVING", LEAVING},
-               {"ENTERING", ENTERING},
-               {"FLIPS", FLIPS},
-               {"SLOTS", SLOTS},
-               {"RESET", RESET},
-               {"FLIP_ONLY", FLIP_ONLY},
-               {"DIRECTION", DIRECTION},
-               {"TO_UPPER", TO_UPPER},
-               {"ALL_FLIPS", ALL_FLIPS},
-               {"MADE", MADE},
-               {"ENTRIES", ENTRIES},
-               {"FLIP_ENTRIES", FLIP_ENTRIES},
-               {"RUNNING", RUNNING},
-               {"DONE", DONE},
-               {"NO_PIVOT", NO_PIVOT},
-               {"OUT_OF_PIVOTS", OUT_OF_PIVOTS},
-               {"FOLD", FOLD},
-               {"INACCURATE", INACCURATE},
-               {"VALUE", VALUE},
-               {"BOUND", BOUND},
-               {"EXCESS", EXCESS},
-               {"WEIGHT", WEIGHT},
-               {"DUAL_STEP", DUAL_STEP},
-               {"PIVOT", PIVOT},
-               {"ENTERING_VALUE", ENTERING_VALUE},
-               {"NORM", NORM},
-               {"PRIMAL_STEP", PRIMAL_STEP},
-               {"LARGEST", LARGEST},
-               {"ERROR", ERROR},
-               {"COST_SHIFT", COST_SHIFT},
-               {"PRIMAL_TOLERANCE", PRIMAL_TOLERANCE},
-               {"DUAL_TOLERANCE", DUAL_TOLERANCE},
-               {"SMALL_PIVOT", SMALL_PIVOT},
-               {"PIVOT_ERROR", PIVOT_ERROR},
-               {"HARRIS", HARRIS}});
+    NATIVE_CONSTANTS(module, "solvers.simplex.state", LOWER, BASIC, UPPER, ZERO);
+    NATIVE_CONSTANTS(module, "solvers.simplex.dense_gpu.control", BLOCK, MOST_DELAYED, MOST_FLIPS,
+                     SIDE_ROWS, SEGMENT, SPARSE_BELOW, GATHER_BELOW, NONE, CONTROL_WORDS,
+                     SCALAR_WORDS, STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING,
+                     FLIPS, SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS, MADE, ENTRIES,
+                     FLIP_ENTRIES, RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE, VALUE,
+                     BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM, PRIMAL_STEP,
+                     LARGEST, ERROR, COST_SHIFT, PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT,
+                     PIVOT_ERROR, HARRIS);
+    NATIVE_KERNELS(module, gather_basis, spread_inverse, open_slots, gather_eta_rows, close_slots,
+                   row_residual, apply_inverse, correct_basics, spread_basics, gather_basics,
+                   place_dual, reduced_costs, settle_duals, largest);
 }

@@ -349,19 +349,5 @@ void solve_column(std::int64_t rows, std::int64_t capacity, std::int64_t most, s
 
 NATIVE_MODULE(simplex_dense_gpu_row) {
     using namespace simplex::dense_gpu;
-    using native::expose;
-    expose(module, "choose_row", &choose_row, "rows", "x_basic", "lower_basic", "upper_basic",
-           "weights", "scalars", "partial_value", "partial_index", "threads");
-    expose(module, "pivot_row", &pivot_row, "rows", "capacity", "most", "groups", "inverse",
-           "unit_row", "slot_of_row", "basic", "etas", "x_basic", "lower_basic", "upper_basic",
-           "weights", "partial_value", "partial_index", "eta_rows", "row_slots", "control",
-           "scalars", "threads");
-    expose(module, "price_row", &price_row, "rows", "structurals", "most", "lanes", "full", "dual",
-           "steepest", "starts", "indices", "values", "eta_rows", "status", "reference", "lower",
-           "upper", "reduced_cost", "control", "scalars", "alpha_rows", "ratios", "least", "counts",
-           "squares", "dots", "threads");
-    native::expose(module, "solve_column", &solve_column, "rows", "capacity", "most", "dual",
-                   "steepest", "inverse", "unit_row", "etas", "eta_rows", "row_slots", "places",
-                   "amounts", "column", "column_slots", "flip_column", "flip_slots", "column_dots",
-                   "flip_dots", "dots", "control", "alpha", "beta", "tau", "threads");
+    NATIVE_KERNELS(module, choose_row, pivot_row, price_row, solve_column);
 }

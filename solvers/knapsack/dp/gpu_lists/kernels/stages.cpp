@@ -221,17 +221,8 @@ void renew(int, int room, Span<std::int64_t> history, Span<std::int32_t> ancesto
 
 NATIVE_MODULE(knapsack_dp_gpu_lists_stages) {
     using namespace knapsack::lists;
-    native::expose(module, "turn", &turn, "begin", "items", "room", "item_profit", "item_weight",
-                   "opposite", "profit", "weight", "history", "ancestor", "treated", "control",
-                   "threads");
-    native::expose(module, "merge", &merge, "blocks", "room", "profit", "weight", "history",
-                   "ancestor", "words", "control", "threads");
-    native::expose(module, "choose", &choose, "mode", "blocks", "room", "profit", "weight",
-                   "history", "ancestor", "words", "control", "threads");
-    native::expose(module, "renew", &renew, "blocks", "room", "history", "ancestor", "control",
-                   "threads");
-    native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.stages",
-                      {{"THREADS", THREADS}, {"EACH", EACH}, {"TILE", TILE}});
+    NATIVE_CONSTANTS(module, "solvers.knapsack.dp.gpu_lists.kernels.stages", THREADS, EACH, TILE);
     native::constants(module, "solvers.knapsack.dp.gpu_lists.kernels.stages",
                       {{"CONTROL_SIZE", CONTROL_SIZE}, {"TICKET_LINE", TICKET}});
+    NATIVE_KERNELS(module, turn, merge, choose, renew);
 }

@@ -234,58 +234,22 @@ void run_slice(const Matrix &matrix, const State &state, const Parameters &param
 
 NATIVE_MODULE(mip_heuristics_local_search_cpu) {
     using namespace mip::local_search;
-    using native::constants, native::expose, native::record;
+    using native::constants, native::expose;
     expose(module, "refresh", &refresh_sums, "matrix", "state");
     expose(module, "aim_below", &aim_below, "state", "best");
     expose(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
     constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
               {{"Kept.BEST", BEST}, {"Kept.LEAST", LEAST}});
-    constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
-              {{"VIOLATION_TOLERANCE", VIOLATION_TOLERANCE}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "ROW", sizeof(Row),
-           {{"activity", offsetof(Row, activity)},
-            {"error", offsetof(Row, error)},
-            {"lower", offsetof(Row, lower)},
-            {"upper", offsetof(Row, upper)},
-            {"lower_weight", offsetof(Row, lower_weight)},
-            {"upper_weight", offsetof(Row, upper_weight)},
-            {"scale", offsetof(Row, scale)},
-            {"place", offsetof(Row, place)}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "COLUMN", sizeof(Column),
-           {{"x", offsetof(Column, x)},
-            {"lower", offsetof(Column, lower)},
-            {"upper", offsetof(Column, upper)},
-            {"cost", offsetof(Column, cost)},
-            {"no_rise", offsetof(Column, no_rise)},
-            {"no_fall", offsetof(Column, no_fall)},
-            {"changed", offsetof(Column, changed)},
-            {"whole", offsetof(Column, whole)}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "STATUS", sizeof(Status),
-           {{"step", offsetof(Status, step)},
-            {"moves", offsetof(Status, moves)},
-            {"moves_since_refresh", offsetof(Status, moves_since_refresh)},
-            {"improved", offsetof(Status, improved)},
-            {"work", offsetof(Status, work)},
-            {"num_violated", offsetof(Status, num_violated)},
-            {"least_violated", offsetof(Status, least_violated)},
-            {"pointer", offsetof(Status, pointer)},
-            {"num_chain", offsetof(Status, num_chain)},
-            {"chains", offsetof(Status, chains)},
-            {"boxed", offsetof(Status, boxed)},
-            {"done", offsetof(Status, done)},
-            {"found", offsetof(Status, found)},
-            {"objective", offsetof(Status, objective)},
-            {"best", offsetof(Status, best)},
-            {"target", offsetof(Status, target)},
-            {"aim", offsetof(Status, aim)},
-            {"granularity", offsetof(Status, granularity)},
-            {"objective_weight", offsetof(Status, objective_weight)},
-            {"objective_scale", offsetof(Status, objective_scale)},
-            {"progress", offsetof(Status, progress)},
-            {"chain_gain", offsetof(Status, chain_gain)},
-            {"chain_chance", offsetof(Status, chain_chance)},
-            {"lift_part", offsetof(Status, lift_part)},
-            {"random", offsetof(Status, random)}});
-    record(module, "solvers.mip.heuristics.local_search.cpu.layout", "PAIR", sizeof(Pair),
-           {{"place", offsetof(Pair, place)}, {"value", offsetof(Pair, value)}});
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.cpu.layout", VIOLATION_TOLERANCE);
+    NATIVE_RECORD(module, "solvers.mip.heuristics.local_search.cpu.layout", "ROW", Row, activity,
+                  error, lower, upper, lower_weight, upper_weight, scale, place);
+    NATIVE_RECORD(module, "solvers.mip.heuristics.local_search.cpu.layout", "COLUMN", Column, x,
+                  lower, upper, cost, no_rise, no_fall, changed, whole);
+    NATIVE_RECORD(module, "solvers.mip.heuristics.local_search.cpu.layout", "STATUS", Status, step,
+                  moves, moves_since_refresh, improved, work, num_violated, least_violated, pointer,
+                  num_chain, chains, boxed, done, found, objective, best, target, aim, granularity,
+                  objective_weight, objective_scale, progress, chain_gain, chain_chance, lift_part,
+                  random);
+    NATIVE_RECORD(module, "solvers.mip.heuristics.local_search.cpu.layout", "PAIR", Pair, place,
+                  value);
 }

@@ -122,13 +122,4 @@ void score_pairs(int count, Ints columns, Ints blocking, int offset, int limit, 
 
 } // namespace
 
-NATIVE_MODULE(mip_heuristics_one_opt_moves) {
-    native::expose(module, "score_shifts", &score_shifts, "count", "columns", "row_start",
-                   "column_start", "column_row", "column_value", "row_lower", "row_upper",
-                   "activity", "cost", "lower", "upper", "x", "is_integer", "step", "blocking",
-                   "threads");
-    native::expose(module, "score_pairs", &score_pairs, "count", "columns", "blocking", "offset",
-                   "limit", "row_start", "row_column", "row_value", "column_start", "column_row",
-                   "column_value", "row_lower", "row_upper", "activity", "cost", "lower", "upper",
-                   "x", "is_integer", "partner", "step", "partner_step", "gain", "threads");
-}
+NATIVE_MODULE(mip_heuristics_one_opt_moves) { NATIVE_KERNELS(module, score_shifts, score_pairs); }

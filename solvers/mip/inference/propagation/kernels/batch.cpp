@@ -305,28 +305,10 @@ void batch_assign(Ints source, int, int binaries, Ints whole, IntGrid from_masks
 
 NATIVE_MODULE(mip_inference_propagation_batch) {
     using native::expose;
-    expose(module, "batch_columns", &batch_columns, "parity", "rows", "columns", "binaries",
-           "place_column", "column_start", "column_row", "long_columns", "num_long", "row_start",
-           "row_changed", "row_list", "column_changed", "column_list", "masks", "wide",
-           "next_masks", "next_wide", "control", "threads");
-    expose(module, "batch_rows", &batch_rows, "parity", "rows", "columns", "binaries", "row_start",
-           "row_split", "row_place", "row_weight", "row_largest", "row_lower", "row_upper", "whole",
-           "row_changed", "row_list", "column_changed", "column_list", "masks", "wide",
-           "next_masks", "next_wide", "control", "threads");
     expose(module, "rounds", &rounds, "count", "rows", "columns", "binaries", "place_column",
            "column_start", "column_row", "row_start", "row_split", "row_place", "row_weight",
            "row_largest", "row_lower", "row_upper", "whole", "row_changed", "row_list",
            "column_changed", "column_list", "masks", "wide", "next_masks", "next_wide", "control");
-    expose(module, "batch_tighten", &batch_tighten, "items", "item_lane", "item_place",
-           "item_lower", "item_upper", "columns", "binaries", "column_changed", "column_list",
-           "next_masks", "next_wide", "control", "threads");
-    expose(module, "batch_load", &batch_load, "lanes", "columns", "binaries", "place_column",
-           "lower", "upper", "masks", "wide", "next_masks", "next_wide", "control", "threads");
-    expose(module, "batch_wake", &batch_wake, "lanes", "rows", "row_start", "row_changed",
-           "row_list", "control", "threads");
-    expose(module, "batch_assign", &batch_assign, "source", "columns", "binaries", "whole",
-           "from_masks", "from_wide", "masks", "wide", "next_masks", "next_wide", "control",
-           "threads");
     native::constants(module, "solvers.mip.inference.propagation.kernels.batch",
                       {{"LANES", LANES},
                        {"LONG_COLUMN", LONG_COLUMN},
@@ -337,4 +319,6 @@ NATIVE_MODULE(mip_inference_propagation_batch) {
                        {"Control.WORK", WORK},
                        {"Control.ROUNDS", ROUNDS},
                        {"Control.SIZE", CONTROL_SIZE}});
+    NATIVE_KERNELS(module, batch_columns, batch_rows, batch_tighten, batch_load, batch_wake,
+                   batch_assign);
 }

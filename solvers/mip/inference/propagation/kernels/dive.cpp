@@ -116,12 +116,6 @@ double value(int rule, int seed, double noise, int column, int good, int loose, 
 } // namespace
 
 NATIVE_MODULE(mip_inference_propagation_dive) {
-    native::expose(module, "dive_select", &dive_select, "total", "most", "order", "binaries",
-                   "masks", "wide", "bulk", "control", "threads");
-    native::expose(module, "dive_fix", &dive_fix, "lanes", "amount", "columns", "binaries",
-                   "place_column", "bulk", "rule", "seed", "noise", "good", "loose", "reference",
-                   "column_changed", "column_list", "next_masks", "next_wide", "control",
-                   "threads");
     native::expose(module, "value_of", &value, "rule", "seed", "noise", "column", "good", "loose",
                    "x", "lower", "upper");
     native::constants(module, "solvers.mip.inference.propagation.kernels.dive",
@@ -139,4 +133,5 @@ NATIVE_MODULE(mip_inference_propagation_dive) {
                        {"Amount.OTHER", OTHER},
                        {"Driver.CURSOR", CURSOR},
                        {"Driver.BULK", BULK}});
+    NATIVE_KERNELS(module, dive_select, dive_fix);
 }

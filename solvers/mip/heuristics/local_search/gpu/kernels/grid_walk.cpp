@@ -145,14 +145,8 @@ int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
 } // namespace
 
 NATIVE_MODULE(mip_heuristics_local_search_gpu_grid_walk) {
-    native::expose(module, "walk_grid", &walk_grid, "rows", "inequalities", "columns", "binaries",
-                   "integers", "objectives", "row_start", "row_column", "row_value", "sides",
-                   "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
-                   "costs", "objective_columns", "long_rows", "long_count", "shared_rows",
-                   "shared_count", "row_chunks", "column_chunks", "values", "cells", "kept",
-                   "records", "tree", "claims", "moves", "slots", "partials", "shares", "control",
-                   "teams", "blocks", "steps", "seed", "threads");
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
-    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.grid_walk",
-                      {{"CHUNK", CHUNK}, {"SLOTS", SLOTS}, {"MOVE", MOVE}, {"PIECES", PIECES}});
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.kernels.grid_walk", CHUNK,
+                     SLOTS, MOVE, PIECES);
+    NATIVE_KERNELS(module, walk_grid);
 }

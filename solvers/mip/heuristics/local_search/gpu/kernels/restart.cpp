@@ -51,8 +51,4 @@ void restart(int rows, int columns, int binaries, int integers, Numbers bounds, 
 
 } // namespace
 
-NATIVE_MODULE(mip_heuristics_local_search_gpu_restart) {
-    native::expose(module, "restart", &restart, "rows", "columns", "binaries", "integers", "bounds",
-                   "scales", "points", "origins", "weights", "shares", "values", "cells", "records",
-                   "walkers", "seed", "epoch", "threads");
-}
+NATIVE_MODULE(mip_heuristics_local_search_gpu_restart) { NATIVE_KERNELS(module, restart); }

@@ -59,21 +59,12 @@ void walk(int rows, int inequalities, int columns, int binaries, int integers, i
     });
 }
 
-template <int LANES> void walk_door(nanobind::module_ &module, const char *name) {
-    native::expose(module, name, &walk<LANES>, "rows", "inequalities", "columns", "binaries",
-                   "integers", "objectives", "row_start", "row_column", "row_value", "sides",
-                   "ranges", "scales", "column_start", "column_row", "column_value", "bounds",
-                   "costs", "objective_columns", "values", "cells", "place", "violated", "kept",
-                   "records", "walkers", "steps", "seed", "threads");
-}
-
 } // namespace
 
 NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
-    walk_door<32>(module, "walk");
-    walk_door<256>(module, "walk_wide");
-    native::constants(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk",
-                      {{"RECORD", RECORD}, {"NONE", NONE}, {"TOLERANCE", TOLERANCE}});
-    native::constants(module, "solvers.mip.heuristics.local_search.gpu.layout",
-                      {{"LIFT_PATIENCE", LIFT_PATIENCE}});
+    native::expose(module, "walk", &walk<32>);
+    native::expose(module, "walk_wide", &walk<256>);
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk", RECORD, NONE,
+                     TOLERANCE);
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.layout", LIFT_PATIENCE);
 }
