@@ -22,6 +22,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.loop import run
+from solvers.pdlp.scaling_trial import is_worth_a_trial, try_scalings
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import Coefficients, State
@@ -101,18 +102,29 @@ def run_with_alternate_scalings(
     made = 0
     best = _Best(start=start)
     coefficients: Coefficients | None = None
+    trial = None
+    if not math.isinf(length) and is_worth_a_trial(problem, options, device, settings):
+        ridge = settings.trial.curtis_reid_ridge
+        candidates = settings.changed(scaling={"curtis_reid_ridge": ridge}), other
+        with device.activate():
+            trial = try_scalings(device, problem, options, progress, start, candidates, norms)
+        settings, other, made = trial.settings, trial.other, trial.iterations
+        best.statistics = trial.statistics
     while True:
         here = dataclasses.replace(
             options, iteration_limit=None if math.isinf(limit) else int(limit) - made
         )
         scaling_stagnation = None
         if not math.isinf(length):
-            left = best.left if made else -math.inf
+            left = -math.inf if best.outcome is None else best.left
             scaling_stagnation = ScalingStagnation(settings.alternation, length, criteria, left)
         with device.activate():
-            state = prepare(
-                problem, here, device, progress, best.start, settings, norms, coefficients
-            )
+            if trial is None:
+                state = prepare(
+                    problem, here, device, progress, best.start, settings, norms, coefficients
+                )
+            else:
+                state, trial = trial.state, None
             coefficients = state.problem.coefficients
             supervised = dataclasses.replace(
                 supervision, earlier=made, scaling_stagnation=scaling_stagnation

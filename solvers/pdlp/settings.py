@@ -25,6 +25,18 @@ class ScalingSettings:
 
 
 @dataclass(frozen=True)
+class TrialSettings:
+    """Two scalings tried before a solve goes on with one (``scaling_trial.py``)."""
+
+    from_nonzeros: int = 1_000_000
+    """Nonzeros from which they are tried: small models are solved before it pays."""
+    iterations: int = 800
+    """Iterations of each."""
+    curtis_reid_ridge: float = 0.0
+    """Ridge of Curtis and Reid's scaling then; the other is Ruiz's alone."""
+
+
+@dataclass(frozen=True)
 class AlternationSettings:
     """Alternate scalings (``alternate_scalings.py``)."""
 
@@ -263,6 +275,7 @@ class Settings:
     """What steers a solve beside the caller's options."""
 
     scaling: ScalingSettings = ScalingSettings()
+    trial: TrialSettings = TrialSettings()
     alternation: AlternationSettings = AlternationSettings()
     step: StepSettings = StepSettings()
     restart: RestartSettings = RestartSettings()

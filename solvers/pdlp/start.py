@@ -272,6 +272,10 @@ def memory_needed(problem: Problem, *, packed: bool = False, settings: Settings 
         stored = pack(problem.entries.data, problem.num_rows, problem.num_columns)
     entry = np.dtype(stored.kind).itemsize + np.dtype(stored.index_kind).itemsize
     entries = int(2 * PADDING * problem.num_nonzeros * entry)
-    vectors = REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)
     starts = 16 * (problem.num_columns + problem.num_rows + 2)
-    return int(entries + vectors + starts)
+    return int(entries + vector_bytes(problem) + starts)
+
+
+def vector_bytes(problem: Problem) -> int:
+    """Return about how many bytes the vectors of a solve take, at their height."""
+    return REAL_BYTES * (COLUMN_VECTORS * problem.num_columns + ROW_VECTORS * problem.num_rows)

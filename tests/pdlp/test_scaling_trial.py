@@ -1,0 +1,119 @@
+"""Two scalings tried before a solve goes on with one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from solvers import pdlp
+from solvers.core.device import cpu
+from solvers.core.options import EngineOptions
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.pdlp.control import Control
+from solvers.pdlp.scaling_trial import ScalingTrial, is_worth_a_trial, try_scalings
+from solvers.pdlp.settings import DEFAULT
+from tests.pdlp.lps import random_lp
+from tests.pdlp.shrinking.wide_lps import covering
+from tests.pdlp.test_alternate_scalings import Listener
+
+TRIED = DEFAULT.changed(trial={"from_nonzeros": 0, "iterations": 400})
+RUIZ = TRIED.changed(scaling={"curtis_reid_passes": 0})
+OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
+SEEDS = range(4)
+
+
+def badly_scaled(seed: int) -> Problem:
+    """Return an LP whose columns are in units up to a thousand times apart."""
+    problem = random_lp(seed, 60, 90)
+    unit = 10.0 ** np.random.default_rng(seed).uniform(-1.5, 1.5, problem.num_columns)
+    matrix = problem.matrix.copy()
+    matrix.data = matrix.data * unit[matrix.indices]
+    return replace(
+        problem,
+        matrix=matrix,
+        cost=problem.cost * unit,
+        lower=problem.lower / unit,
+        upper=problem.upper / unit,
+    )
+
+
+def solve(problem: Problem, **options: object) -> tuple[Outcome, Listener]:
+    listener = Listener()
+    outcome = pdlp.solve(problem, replace(OPTIONS, **options), listener, settings=TRIED)
+    return outcome, listener
+
+
+def trials(listener: Listener) -> list[str]:
+    return [line for line in listener.lines if "Tried two scalings" in line]
+
+
+def tried(problem: Problem, start: Start | None = None) -> ScalingTrial:
+    candidates = TRIED, RUIZ
+    return try_scalings(cpu(), problem, OPTIONS, Progress(), start, candidates, None)
+
+
+def error_alone(problem: Problem, settings: pdlp.Settings) -> float:
+    """Return the least error of so many iterations with one scaling."""
+    options = replace(OPTIONS, iteration_limit=400)
+    state = pdlp.prepare(problem, options, cpu(), Progress(), settings=settings)
+    pdlp.run(state, options, Progress())
+    return float(state.read_control()[Control.BEST_ERROR])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_optimum_is_that_without_a_trial(seed: int) -> None:
+    problem = badly_scaled(seed)
+    outcome, listener = solve(problem)
+    usual = pdlp.solve(problem, OPTIONS, Progress())
+    assert len(trials(listener)) == 1
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(usual.objective, rel=1e-6)
+    assert outcome.statistics["iterations"] == listener.iterations[-1]
+    assert listener.iterations == sorted(listener.iterations)
+
+
+def test_the_scaling_that_came_nearer_goes_on_from_where_it_is() -> None:
+    winners = set()
+    for seed in SEEDS:
+        problem = badly_scaled(seed)
+        trial = tried(problem)
+        alone = {settings: error_alone(problem, settings) for settings in (TRIED, RUIZ)}
+        control = trial.state.read_control()
+        assert control[Control.BEST_ERROR] == alone[trial.settings] == min(alone.values())
+        assert trial.iterations == control[Control.ITERATIONS] == 400
+        assert {trial.settings, trial.other} == {TRIED, RUIZ}
+        winners.add(trial.settings)
+    assert len(winners) == 2  # else nothing was chosen
+
+
+@pytest.mark.parametrize("limit", [200, 800, 1000, 1400])
+def test_the_limit_on_iterations_counts_both(limit: int) -> None:
+    outcome, listener = solve(badly_scaled(0), iteration_limit=limit, tolerance=1e-14)
+    assert outcome.stop_reason is StopReason.ITERATION_LIMIT
+    assert outcome.statistics["iterations"] == limit
+    assert bool(trials(listener)) == (limit > 800)
+
+
+def test_a_scaling_that_is_the_same_is_not_tried() -> None:
+    problem = covering(3)
+    assert set(problem.matrix.data) == {1.0}  # so the scales of Curtis and Reid are ones
+    trial = tried(problem)
+    assert (trial.iterations, trial.settings) == (0, TRIED)
+    assert trial.state.read_control()[Control.ITERATIONS] == 400
+
+
+def test_a_start_that_is_the_answer_needs_no_trial() -> None:
+    problem = badly_scaled(1)
+    answer = pdlp.solve(problem, replace(OPTIONS, tolerance=1e-10), Progress())
+    trial = tried(problem, Start(x=answer.x, row_dual=answer.row_dual))
+    assert trial.iterations == 0
+
+
+def test_two_sets_of_vectors_need_room() -> None:
+    problem = badly_scaled(2)
+    assert is_worth_a_trial(problem, OPTIONS, cpu(), TRIED)
+    assert not is_worth_a_trial(problem, OPTIONS, replace(cpu(), memory_free=1000), TRIED)
