@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.core.concurrency import LOOK_AGAIN
+from solvers.core.concurrency import LOOK_AGAIN, leave, start_thread
 from solvers.core.device import Device, cpu, find_devices
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -31,7 +31,6 @@ from solvers.mip.solutions.start import bring_in
 if TYPE_CHECKING:
     from solvers.mip.portfolio.heuristic import HeuristicContext
     from solvers.presolve import Reduction
-    from solvers.presolve.background import BackgroundPresolve
 
 Map = Callable[[FloatArray], FloatArray]
 
@@ -87,6 +86,68 @@ SolveExactly = Callable[[Problem, Progress], Outcome | None]
 None where it is of no such kind, or no optimum was proven."""
 
 
+class BackgroundPresolve:
+    """HiGHS's presolve in a thread, for who waits for it a while and then goes on without.
+
+    Parameters
+    ----------
+    problem : Problem
+    progress : Progress
+    seconds : float
+        What it may take at most; the reduction is then what it has come to.
+    """
+
+    def __init__(self, problem: Problem, progress: Progress, seconds: float) -> None:
+        from solvers.presolve.with_highs import TIME_SHARE
+
+        self._problem = problem
+        self._progress = DetachableProgress(progress)
+        self._progress.time_limit = min(
+            progress.time_limit, progress.seconds + seconds / TIME_SHARE
+        )
+        self._reduction: Reduction | None = None
+        self._failure: BaseException | None = None
+        self._ended = threading.Event()
+        self._thread = start_thread("presolve", self._run, self._has_failed)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait at most so long; return whether it has ended."""
+        return self._ended.wait(None if seconds == float("inf") else seconds)
+
+    def reduction(self) -> Reduction:
+        """Return what it has come to; before its end, that is nothing.
+
+        Raises
+        ------
+        Exception
+            What presolve raised.
+        """
+        if self._failure is not None:
+            raise self._failure
+        if self._reduction is not None:
+            return self._reduction
+        from solvers.presolve import unchanged
+
+        return unchanged(self._problem)
+
+    def abandon(self) -> None:
+        """Let nobody wait for it any more; a reduction that is there stays of use."""
+        if not self._ended.is_set():
+            self._progress.abandon()
+            leave(self._thread)
+
+    def _run(self) -> None:
+        from solvers import presolve
+
+        self._reduction = presolve.apply(self._problem, self._progress, "highs")
+        self._ended.set()
+
+    def _has_failed(self, failure: BaseException) -> None:
+        """Carry over what presolve raised to who asks for the reduction."""
+        self._failure = failure
+        self._ended.set()
+
+
 class Reducer:
     """Presolves one problem.
 
@@ -117,8 +178,6 @@ class Reducer:
             self._background.abandon()
 
     def _begun(self, progress: Progress) -> BackgroundPresolve:
-        from solvers.presolve.background import BackgroundPresolve
-
         if self._background is None:
             seconds = FURTHER_SHARE * progress.time_left
             self._background = BackgroundPresolve(self._problem, progress, seconds)

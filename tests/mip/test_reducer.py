@@ -11,8 +11,7 @@ import gpu_bridge
 from solvers import presolve
 from solvers.core.progress import Progress
 from solvers.mip import presolve_stage
-from solvers.mip.presolve_stage import Reducer
-from solvers.presolve.background import BackgroundPresolve
+from solvers.mip.presolve_stage import BackgroundPresolve, Reducer
 from tests.mip.test_solve import covering
 
 

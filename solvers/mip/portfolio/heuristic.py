@@ -28,19 +28,19 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
-from solvers.mip.context import SolveContext
-from solvers.mip.inference.aggregation import Aggregated, eliminate
-from solvers.mip.inference.cliques import Cliques, find_cliques
-from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.probing import ProbingCache
-from solvers.mip.inference.relaxation import Root
 from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import Credit
-from solvers.mip.solutions.acceptance import Acceptance
 
 if TYPE_CHECKING:
+    from solvers.mip.context import SolveContext
+    from solvers.mip.inference.aggregation import Aggregated
+    from solvers.mip.inference.cliques import Cliques
+    from solvers.mip.inference.domain import Domain
+    from solvers.mip.inference.probing import ProbingCache
     from solvers.mip.inference.propagation import DeviceModel
+    from solvers.mip.inference.relaxation import Root
+    from solvers.mip.solutions.acceptance import Acceptance
 
 Prepared = TypeVar("Prepared")
 State = TypeVar("State")
@@ -301,6 +301,8 @@ class HeuristicContext:
         cache = self.cache
         if cache is not None:
             return cache.cliques
+        from solvers.mip.inference.cliques import find_cliques
+
         return self.once(find_cliques, lambda: find_cliques(self.model))
 
     @property
@@ -312,6 +314,8 @@ class HeuristicContext:
         """
         if self.is_temporary:
             return None
+        from solvers.mip.inference.aggregation import eliminate
+
         return self.once(eliminate, lambda: eliminate(self.model, Budget(stop=self.is_over)))
 
     @property

@@ -16,8 +16,7 @@ import numpy as np
 from solvers.mip.heuristics.annealing.search import SwapMoves
 from solvers.mip.heuristics.completion import Completion
 from solvers.mip.heuristics.constructive import Trivial
-from solvers.mip.heuristics.diving.batched import DeviceDives
-from solvers.mip.heuristics.diving.heuristic import ImprovingDive, LinearDive
+from solvers.mip.heuristics.diving.heuristic import DeviceDives, ImprovingDive, LinearDive
 from solvers.mip.heuristics.feasibility_pump.run import DevicePumps, FeasibilityPump
 from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive
 from solvers.mip.heuristics.knowledge import DeviceProbe, Probe, SolveRelaxation

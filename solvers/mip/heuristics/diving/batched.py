@@ -25,7 +25,6 @@ from solvers.mip.inference.propagation.kernels.dive import DIVE, Amount, Driver,
 from solvers.mip.inference.propagation.on_device import DeviceModel, write
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Submit
 
 NOISES = (0.0, 0.02, 0.1, 0.3)
@@ -449,24 +448,3 @@ def _points(boxes: BatchBoxes, root: Root, finished: int) -> FloatArray:
     lanes = np.array(sorted(distinct.values()))
     objective = model.cost @ points[:, lanes]
     return np.asarray(points[:, lanes[np.argsort(objective, kind="stable")]])
-
-
-class DeviceDives(Heuristic[HeuristicContext, HeuristicContext]):
-    """Dives along all orders at once."""
-
-    name = "dives on the GPU"
-    needs = Needs(device=True)
-
-    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
-        """Dive along every order."""
-        run_dives(
-            state.device_model,
-            state.model,
-            state.submit,
-            budget,
-            seed,
-            reference=state.reference(),
-            cliques=state.cliques,
-            box=(state.domain.lower, state.domain.upper),
-        )
-        return UNFINISHED

@@ -1,4 +1,4 @@
-"""Linear dives as the schedule sees them, before and after a first point."""
+"""Dives as the schedule sees them: linear ones, before and after a first point, and a GPU's."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from solvers.mip.heuristics.diving.linear import RULES, LinearDives
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import Heuristic, HeuristicContext, Needs, Report
+from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 
 FIRST, FIRST_OF_INTEGERS = 3.0, 1.5
 """Factors of the share of the first few dives: on models with continuous columns, and on others.
@@ -145,3 +145,26 @@ class ImprovingDive(Heuristic[Dives, _State]):
         finally:
             prepared.most = max(prepared.most, dives.dives)
         return Report(is_over=dives.is_over)
+
+
+class DeviceDives(Heuristic[HeuristicContext, HeuristicContext]):
+    """Dives along all orders at once."""
+
+    name = "dives on the GPU"
+    needs = Needs(device=True)
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Dive along every order."""
+        from solvers.mip.heuristics.diving.batched import run_dives
+
+        run_dives(
+            state.device_model,
+            state.model,
+            state.submit,
+            budget,
+            seed,
+            reference=state.reference(),
+            cliques=state.cliques,
+            box=(state.domain.lower, state.domain.upper),
+        )
+        return UNFINISHED

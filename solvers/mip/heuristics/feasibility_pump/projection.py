@@ -18,7 +18,7 @@ import math
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -38,8 +38,9 @@ from solvers.mip.inference.relaxation import (
 )
 from solvers.mip.model import IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget, BudgetProgress
-from solvers.pdlp.shared_matrix import SharedMatrix
-from solvers.pdlp.warm_started import Point
+
+if TYPE_CHECKING:
+    from solvers.pdlp.warm_started import Point
 
 
 @dataclass(frozen=True, eq=False)
@@ -273,6 +274,8 @@ class Lockstep:
     def __init__(
         self, problem: Problem, width: int, device: Device, budget: Budget, seed: int = 0
     ) -> None:
+        from solvers.pdlp.shared_matrix import SharedMatrix
+
         self._watch = BudgetProgress(budget)
         options = EngineOptions(threads=1, seed=seed)
         self._together = SharedMatrix(problem, width, options, device, self._watch)

@@ -175,9 +175,6 @@ def _target(model: MipModel, pool: Pool | None, root: Root) -> Target:
     return Target(model, pool, bound)
 
 
-COUNTED = tuple(one.name for one in fields(Counts) if one.name not in ("is_over", "seconds"))
-"""What is added up over the pumps of a batch."""
-
 WIDTH = 8
 """Pumps of a batch by default."""
 
@@ -253,8 +250,10 @@ class PumpBatch:
         """What the pumps did so far, together."""
         total = Counts(is_over=self._is_over, seconds=self._seconds)
         for trajectory in self._trajectories:
-            for name in COUNTED:
-                setattr(total, name, getattr(total, name) + getattr(trajectory.counts, name))
+            for one in fields(Counts):
+                if one.name not in ("is_over", "seconds"):
+                    count = getattr(total, one.name) + getattr(trajectory.counts, one.name)
+                    setattr(total, one.name, count)
         return total
 
     @property

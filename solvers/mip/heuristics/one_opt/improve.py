@@ -17,7 +17,6 @@ import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.heuristics.one_opt.kernels.moves import MOVES
-from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.model import ROUNDING, ByteArray, IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import (
