@@ -5,12 +5,12 @@
     python -m benchmarks.cg finish FILES... [--tolerance 1e-4 1e-6]
     python -m benchmarks.cg repair FILES... [--tolerance 1e-4 1e-6]
 
-*systems* solves grid Laplacians, and A A' of the files' presolved rows, with each preconditioner:
+*systems* solves grid Laplacians, and A A' of the files' presolved rows, with and without Jacobi:
 iterations, time of an iteration, and the bandwidth that its bytes (``benchmarks/cg_costs.py``) come
-to. *crossover* takes PDLP's point of each file as it is, with repaired feasibility, with
-least-squares duals, and with both, and counts crossover's pushes and the simplex iterations that
-follow. *finish* asks at PDLP's checks whether a repair would have ended the solve. *repair* takes
-answers that are optimal after presolve and miss the tolerance on the model itself, and compares
+to. *crossover* takes PDLP's point of each file as it is, with repaired feasibility, with least-
+squares duals, and with both, and counts crossover's pushes and the simplex iterations that follow.
+*finish* asks at PDLP's checks whether a repair would have ended the solve. *repair* takes answers
+that are optimal after presolve and miss the tolerance on the model itself, and compares
 ``solvers.pdlp.repair`` with going on with PDLP. The last three count and do not time: without a
 time limit in their way their figures are the same on every machine.
 """
@@ -53,14 +53,9 @@ Row = dict[str, Any]
 
 SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 
-MAKERS: dict[str, Callable[[linalg.Operator], linalg.Preconditioner | None]] = {
+MAKERS: dict[str, Callable[[linalg.Operator], Any]] = {
     "none": lambda operator: None,
     "jacobi": linalg.jacobi,
-    "block 8": lambda operator: linalg.block_jacobi(operator, 8),
-    "block 32": lambda operator: linalg.block_jacobi(operator, 32),
-    "neumann 3": lambda operator: linalg.neumann(operator, 3),
-    "chebyshev 3": lambda operator: linalg.chebyshev(operator, 3),
-    "chebyshev 8": lambda operator: linalg.chebyshev(operator, 8),
 }
 
 SHIFT = 10.0
@@ -85,30 +80,26 @@ def main() -> None:
 
 
 def systems(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
-    """Solve with every preconditioner in both variants."""
+    """Solve with and without the preconditioner."""
     with device.activate():
         for name, operator in _operators(arguments, device):
             side = operator.apply(
                 device.to_device(np.random.default_rng(0).standard_normal(operator.size))
             )
             for kind, make in MAKERS.items():
-                preconditioner = make(operator) or linalg.identity(operator)
-                variants = ("single",) if preconditioner.steps else ("single", "classic")
-                for variant in variants:
-                    yield _timed(name, kind, variant, operator, preconditioner, side, arguments)
+                yield _timed(name, kind, operator, make(operator), side, arguments)
 
 
 def _timed(
     name: str,
     kind: str,
-    variant: str,
     operator: linalg.Operator,
-    preconditioner: linalg.Preconditioner,
+    inverse: Any,
     side: Any,
     arguments: argparse.Namespace,
 ) -> Row:
     """Solve four times; the first, which compiles and records, does not count."""
-    space = linalg.prepare(operator, preconditioner, variant=variant)
+    space = linalg.prepare(operator, inverse)
     limits = {"tolerance": 1e-8, "iteration_limit": arguments.iteration_limit}
     seconds = []
     for _ in range(4):
@@ -117,11 +108,10 @@ def _timed(
         operator.device.synchronize()
         seconds.append(time.perf_counter() - began)
     each = float(np.median(seconds[1:])) / max(1, solution.iterations)
-    cost = iteration_cost(operator, preconditioner, variant)
+    cost = iteration_cost(operator)
     return {
         "system": name,
         "preconditioner": kind,
-        "variant": variant,
         "iterations": solution.iterations,
         "stopped": solution.stopped.name.lower(),
         "residual": solution.residual / float(np.sqrt(float((side * side).sum()))),

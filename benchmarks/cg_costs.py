@@ -14,8 +14,6 @@ from dataclasses import dataclass
 
 from solvers.linalg.kernels.iteration import REAL_BYTES
 from solvers.linalg.operator import Operator
-from solvers.linalg.precondition import Preconditioner
-from solvers.linalg.workspace import CLASSIC
 
 
 @dataclass(frozen=True)
@@ -105,82 +103,31 @@ def textbook_pcg(shape: Shape) -> Cost:
     return textbook_cg(shape) + Cost(n, 3 * REAL_BYTES * n) + dot(n)
 
 
-def fused_iteration(
-    shape: Shape,
-    variant: str = "single",
-    *,
-    block_size: int = 1,
-    degree: int = 0,
-    normal: bool = False,
-) -> Cost:
-    """Return the cost of an iteration as the kernels run it.
+def fused_iteration(shape: Shape, *, normal: bool = False) -> Cost:
+    """Return the cost of an iteration with Jacobi as the kernels run it.
 
     Parameters
     ----------
     shape : Shape
         Of the symmetric M, or of A (m, n) with ``normal``, where M = A D A'.
-    variant : {'single', 'classic'}
-    block_size : int
-        Of the diagonal blocks of the preconditioner; 1 for none, Jacobi and polynomials.
-    degree : int
-        Products that the preconditioner's polynomial takes.
     normal : bool
     """
-    m = shape.rows
-    inverse = -(-m // block_size) * block_size * block_size
-    # The rows of the last block multiply only what there is of it.
-    applied = 2 * sum_of_squares(m, block_size)
-    if variant == CLASSIC:
-        columns = _columns(shape, with_p=True) if normal else NOTHING
-        entry_flops = 2 if normal else 4
-        vectors = 4 * m + (shape.columns if normal else 0)
-        product = Cost(entry_flops * shape.nonzeros + 4 * m, shape.bytes + REAL_BYTES * vectors, 1)
-        update = Cost(8 * m + applied, REAL_BYTES * (7 * m + inverse))
-        return columns + product + update
-    columns = _columns(shape, with_p=False) if normal else NOTHING
-    vectors = 3 * m + (shape.columns if normal else 0)
-    product = Cost(2 * shape.nonzeros + 6 * m, shape.bytes + REAL_BYTES * vectors, 1)
-    update = Cost(8 * m + applied, REAL_BYTES * (11 * m + inverse))
-    return columns + product + update + _polynomial(shape, degree, normal)
+    m, n = shape.rows, shape.columns
+    columns = NOTHING
+    if normal:
+        moved = shape.transposed.bytes + REAL_BYTES * (2 * m + 2 * n)
+        columns = Cost(4 * shape.nonzeros + n, moved, 1)
+    entry_flops = 2 if normal else 4
+    vectors = 4 * m + (n if normal else 0)
+    product = Cost(entry_flops * shape.nonzeros + 4 * m, shape.bytes + REAL_BYTES * vectors, 1)
+    update = Cost(10 * m, 8 * REAL_BYTES * m)
+    return columns + product + update
 
 
-def iteration_cost(operator: Operator, preconditioner: Preconditioner, variant: str) -> Cost:
-    """Return :func:`fused_iteration` for an operator and its preconditioner."""
+def iteration_cost(operator: Operator) -> Cost:
+    """Return :func:`fused_iteration` for an operator."""
     starts, values = operator.by_row.arguments[1], operator.by_row.arguments[3]
     shape = Shape(
         operator.by_row.rows, operator.by_row.columns, int(values.size), int(starts.itemsize)
     )
-    return fused_iteration(
-        shape,
-        variant,
-        block_size=preconditioner.block_size,
-        degree=preconditioner.products,
-        normal=operator.is_normal,
-    )
-
-
-def sum_of_squares(size: int, block_size: int) -> int:
-    """Return the entries of all diagonal blocks, the last as small as it is."""
-    last = size % block_size
-    return size // block_size * block_size * block_size + last * last
-
-
-def _columns(shape: Shape, *, with_p: bool) -> Cost:
-    """Return the cost of q = D A'u, or of q = D A'(u + beta p)."""
-    gathered = shape.rows * (2 if with_p else 1)
-    flops = (4 if with_p else 2) * shape.nonzeros + shape.columns
-    moved = shape.transposed.bytes + REAL_BYTES * (gathered + 2 * shape.columns)
-    return Cost(flops, moved, 1)
-
-
-def _polynomial(shape: Shape, degree: int, normal: bool) -> Cost:
-    """Return the cost of the polynomial's steps; the first needs no direction but u."""
-    if degree == 0:
-        return NOTHING
-    m = shape.rows
-    columns = _columns(shape, with_p=False) if normal else NOTHING
-    flops = 2 * shape.nonzeros + 6 * m
-    gathered = shape.columns if normal else 0
-    first = Cost(flops, shape.bytes + REAL_BYTES * (5 * m + gathered), 1)
-    later = Cost(flops, shape.bytes + REAL_BYTES * (6 * m + gathered), 1)
-    return (columns + first) + (columns + later) * (degree - 1)
+    return fused_iteration(shape, normal=operator.is_normal)

@@ -1,16 +1,12 @@
 """Conjugate gradients for M x = b, with M symmetric positive definite, on CPU and GPU.
 
-Two forms (Hestenes and Stiefel 1952; Chronopoulos and Gear 1989), both of two kernels for an
-iteration (three for A D A'), see ``kernels/iteration.py``. The scalars stay on the device: the
-host looks once in :data:`BATCH` iterations, which a GPU runs as one recorded graph; once the
-residual is small enough the rest of the batch does nothing.
+The form of Hestenes and Stiefel (1952) in two kernels for an iteration, three for A D A'; see
+``kernels/iteration.py``. The scalars stay on the device: the host looks once in :data:`BATCH`
+iterations, which a GPU runs as one recorded graph; once the residual is small enough the rest of
+the batch does nothing.
 
-The residual of the single-reduction form comes from recurrences that drift. It is compared with
-the true one after every batch, and replaced if they differ by more than a tenth: replacing it
-every time was tried and costs iterations (1435 became 2607 on the normal equations of scfxm1),
-for it disturbs what makes the directions conjugate. Either form counts as converged by its true
-residual only: if that is larger than the recurrences said, the iteration starts again from where
-it is.
+The residual comes from recurrences that drift. It counts as converged by its true value only: if
+that is larger than the recurrences said, the iteration starts again from where it is.
 
 A semidefinite M is treated as far as b lies in its range. What cannot be reached leaves the
 residual above the tolerance, and the iteration ends by its limit, or by a breakdown when no
@@ -33,38 +29,31 @@ from solvers.linalg.kernels.iteration import (
     BREAKDOWN,
     CONTROL_SIZE,
     CONVERGED,
-    FRESH,
+    ITERATION,
     ITERATIONS,
     LIMIT,
     OUT_OF_ITERATIONS,
+    ROWS_PER_SLOT,
     RR,
     RUNNING,
     RZ,
     STOP,
     TARGET,
+    launch_rows,
+    launch_vector,
 )
 from solvers.linalg.operator import Operator, real_array
-from solvers.linalg.precondition import Preconditioner
-from solvers.linalg.workspace import (
-    BATCH,
-    SINGLE,
-    Workspace,
-    compute_residual,
-    direction_product,
-    launch_batch,
-    prepare,
-    true_residual,
-)
+
+BATCH = 50
+"""Iterations between two looks at the scalars; even."""
+
+MOST_SUMS = 2
 
 RESTARTS = 5
 """How often a residual that turned out too large is worked on again."""
 
 RESTART_GAIN = 0.5
 """A restart must have left at most this part of the true residual, or the next is not tried."""
-
-
-MOST_DRIFT = 0.1
-"""Difference of the two residuals, relative to that of the recurrences, at which it is replaced."""
 
 
 class Stopped(Enum):
@@ -105,23 +94,87 @@ class Solution:
         return self.stopped is Stopped.CONVERGED
 
 
+@dataclass(eq=False)
+class Workspace:
+    """Vectors of conjugate gradients on the operator's device; nothing is allocated later.
+
+    All vectors are (m,), but ``q`` (n,) holds D A' times one. ``inverse`` is the diagonal of the
+    preconditioner. ``control`` holds the scalars (see ``kernels/iteration.py``), ``partial`` and
+    ``ticket`` serve the reductions. ``other_p`` takes turns with ``p``, which a kernel may not
+    write while it gathers it.
+    """
+
+    operator: Operator
+    inverse: Any
+    side: Any
+    x: Any
+    r: Any
+    u: Any
+    p: Any
+    s: Any
+    other_p: Any
+    q: Any
+    control: Any
+    partial: Any
+    ticket: Any
+    row_slots: int
+    vector_slots: int
+    graph: Any = None
+
+
 def never() -> bool:
     """Return False: the answer of a caller who lets it run."""
     return False
 
 
+def prepare(operator: Operator, inverse: Any = None) -> Workspace:
+    """Allocate what conjugate gradients need, for any number of right-hand sides.
+
+    Parameters
+    ----------
+    operator : Operator
+    inverse : (m,) array, optional
+        Diagonal of the preconditioner, on the operator's device: :func:`~.operator.jacobi`'s.
+        None for plain conjugate gradients.
+
+    Raises
+    ------
+    ProblemError
+        The preconditioner was made for an operator of another size.
+    """
+    xp = operator.device.xp
+    m = operator.size
+    if inverse is not None and inverse.shape != (m,):
+        raise ProblemError(
+            f"The preconditioner has shape {inverse.shape}, the operator {m} rows; make it from "
+            "this operator."
+        )
+    row_slots, vector_slots = _slots(operator)
+    columns = 0 if operator.by_column is None else operator.by_column.rows
+    return Workspace(
+        operator=operator,
+        inverse=xp.ones(m) if inverse is None else inverse,
+        **{name: xp.zeros(m) for name in ("side", "x", "r", "u", "p", "s", "other_p")},
+        q=xp.zeros(columns),
+        control=xp.zeros(CONTROL_SIZE),
+        partial=xp.zeros(MOST_SUMS * max(row_slots, vector_slots)),
+        ticket=xp.zeros(1, dtype=operator.by_row.arguments[1].dtype),
+        row_slots=row_slots,
+        vector_slots=vector_slots,
+    )
+
+
 def conjugate_gradients(
     operator: Operator,
     side: Any,
-    preconditioner: Preconditioner | None = None,
+    inverse: Any = None,
     *,
     start: Any = None,
     tolerance: float = 1e-10,
     iteration_limit: int | None = None,
-    variant: str | None = None,
 ) -> Solution:
     """Solve M x = b once; see :func:`run` for the parameters and :func:`prepare` for errors."""
-    space = prepare(operator, preconditioner, variant=variant)
+    space = prepare(operator, inverse)
     return run(space, side, start=start, tolerance=tolerance, iteration_limit=iteration_limit)
 
 
@@ -174,14 +227,14 @@ def _restarted(
     """Iterate until the true residual is small enough or nothing helps any more."""
     done, before = 0, np.inf
     best = space.x.copy()
-    compute_residual(space, space.r)
+    _true_residual(space)
     least = _norm(space.r)
     if not np.isfinite(least):  # of products too large; what follows may still be looked at
         least = np.inf
     stopped = Stopped.STAGNATED
     for _ in range(RESTARTS + 1):
         done, reason = _iterate(space, target, done, most, should_stop)
-        true_residual(space)
+        _true_residual(space)
         residual = _norm(space.r)
         if residual < least:
             best[...] = space.x
@@ -212,20 +265,10 @@ def _iterate(
             break
         if should_stop():
             return done, Stopped.INTERRUPTED
-        if space.variant == SINGLE and _drift(space) > MOST_DRIFT * np.sqrt(control[RR]):
-            true_residual(space)
-            direction_product(space)
     if control[STOP] == BREAKDOWN:
         return done, Stopped.BREAKDOWN
     within = control[RR] <= control[TARGET]
     return done, Stopped.CONVERGED if within else Stopped.ITERATION_LIMIT
-
-
-def _drift(space: Workspace) -> float:
-    """Return how far the residual of the recurrences is from the true one."""
-    compute_residual(space, space.other_p)
-    space.other_p -= space.r
-    return _norm(space.other_p)
 
 
 def _begin(space: Workspace, target: float, done: int, most: int) -> None:
@@ -233,17 +276,15 @@ def _begin(space: Workspace, target: float, done: int, most: int) -> None:
     device = space.operator.device
     control = np.zeros(CONTROL_SIZE)
     control[TARGET], control[LIMIT], control[ITERATIONS] = target * target, most, done
-    control[FRESH] = 1.0
     space.control[...] = device.to_device(control)
     for vector in (space.p, space.s, space.other_p):
         vector[...] = 0.0
-    true_residual(space)
-    if space.variant != SINGLE:
-        _first_look(space, control)
+    _true_residual(space)
+    _first_look(space, control)
 
 
 def _first_look(space: Workspace, control: FloatArray) -> None:
-    """Judge the first residual on the host, as the classic form does at an iteration's end."""
+    """Judge the first residual on the host, as the device does at an iteration's end."""
     device = space.operator.device
     squared, gamma = float((space.r * space.r).sum()), float((space.r * space.u).sum())
     control[RR], control[RZ] = squared, gamma
@@ -264,12 +305,12 @@ def _run_batch(space: Workspace) -> None:
     device = space.operator.device
     if device.kind == "cpu":
         for _ in range(BATCH // 2):
-            launch_batch(space, 2)
+            _launch_batch(space, 2)
             if space.control[STOP] != RUNNING:
                 return
         return
     if device.xp.cuda.get_current_stream().ptr == 0:
-        launch_batch(space)
+        _launch_batch(space)
         return
     if space.graph is None:
         space.graph = _record(space)
@@ -281,16 +322,83 @@ def _record(space: Workspace) -> Any:
     device = space.operator.device
     kept = space.control.copy()
     space.control[STOP] = BREAKDOWN
-    launch_batch(space, 2)
+    _launch_batch(space, 2)
     space.control[...] = kept
     device.synchronize()
     stream = device.xp.cuda.get_current_stream()
     stream.begin_capture()
     try:
-        launch_batch(space)
+        _launch_batch(space)
     finally:
         graph = stream.end_capture()
     return graph
+
+
+def _launch_batch(space: Workspace, count: int = BATCH) -> None:
+    """Run, or record, ``count`` iterations; an even count brings every buffer back."""
+    operator, threads = space.operator, space.operator.threads
+    for _ in range(count):
+        gathered = space.u
+        if operator.by_column is not None:
+            gathered = space.q
+            ITERATION["columns_step"](
+                *operator.by_column.arguments,
+                operator.weight,
+                space.u,
+                space.p,
+                space.control,
+                space.q,
+                threads=threads,
+            )
+        sums = (space.partial, space.ticket, space.control)
+        ITERATION["product"](
+            *operator.by_row.arguments,
+            gathered,
+            int(not operator.is_normal),
+            space.u,
+            space.p,
+            space.other_p,
+            space.s,
+            space.row_slots,
+            *sums,
+            threads=threads,
+        )
+        space.p, space.other_p = space.other_p, space.p
+        ITERATION["update"](
+            operator.size,
+            space.inverse,
+            space.p,
+            space.s,
+            space.x,
+            space.r,
+            space.u,
+            space.vector_slots,
+            *sums,
+            threads=threads,
+        )
+
+
+def _true_residual(space: Workspace) -> None:
+    """Put r = b - M x and u = B r in place of what the recurrences have made of them."""
+    operator = space.operator
+    ITERATION["residual"](
+        *operator.by_row.arguments,
+        operator.gather(space.x),
+        space.side,
+        space.r,
+        threads=operator.threads,
+    )
+    space.u[...] = space.inverse * space.r
+
+
+def _slots(operator: Operator) -> tuple[int, int]:
+    """Return the numbers of partial sums of row steps and of vector steps."""
+    m = operator.size
+    if operator.device.kind == "cpu":
+        return 1 + m // ROWS_PER_SLOT, 1 + m // ROWS_PER_SLOT
+    rows = operator.by_row
+    values = {"rows": m, "lanes": rows.lanes, "long_count": rows.arguments[4]}
+    return max(1, launch_rows(values).grid), max(1, launch_vector(values).grid)
 
 
 def _vector(space: Workspace, values: Any, name: str) -> Any:

@@ -30,10 +30,8 @@ import scipy.sparse as sp
 from solvers.core.device import Device, cpu
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.linalg.cg import never, run
-from solvers.linalg.operator import normal_equations
-from solvers.linalg.precondition import jacobi
-from solvers.linalg.workspace import prepare
+from solvers.linalg.cg import never, prepare, run
+from solvers.linalg.operator import jacobi, normal_equations
 
 ITERATIONS = 50
 """Conjugate gradient iterations of one least-squares problem, of the first where several follow."""

@@ -210,6 +210,38 @@ def normal_equations(
     )
 
 
+def jacobi(operator: Operator) -> Any:
+    """Return the diagonal of B = D^-1, (m,) on the device: what conjugate gradients take.
+
+    An empty row gets 0: no solution can do anything about it.
+
+    Raises
+    ------
+    ProblemError
+        A diagonal entry is negative, or zero in a row with entries: M is not semidefinite.
+    """
+    xp = operator.device.xp
+    diagonal = operator.diagonal()
+    suspect = ~(diagonal > 0)
+    if not operator.is_normal and bool(suspect.any()):
+        _refuse_indefinite(operator, diagonal)
+    return xp.where(suspect, 0.0, 1.0 / xp.where(suspect, 1.0, diagonal))
+
+
+def _refuse_indefinite(operator: Operator, diagonal: Any) -> None:
+    """Raise for a negative diagonal entry, or a zero one in a row with other entries."""
+    host = operator.device.to_host
+    values = host(diagonal)
+    sizes = host(operator.apply(operator.device.xp.ones(operator.size), magnitudes=True))
+    bad = (values < 0) | ((values == 0) & (sizes > 0)) | ~np.isfinite(values)
+    if bad.any():
+        i = int(np.flatnonzero(bad)[0])
+        raise ProblemError(
+            f"Diagonal entry {i} of the matrix is {values[i]:g}; conjugate gradients need a "
+            "positive definite matrix. Solve with its normal equations instead."
+        )
+
+
 def real_array(xp: Any, values: Any, name: str) -> Any:
     """Return values as an array of floats of a module.
 

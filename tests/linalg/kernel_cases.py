@@ -14,7 +14,6 @@ from solvers.linalg.kernels.iteration import (
     ALPHA,
     BETA,
     CONTROL_SIZE,
-    FRESH,
     ITERATION,
     ITERATIONS,
     LIMIT,
@@ -55,11 +54,10 @@ MATRICES = {
 }
 
 
-def control(fresh: bool = False) -> np.ndarray:
+def control() -> np.ndarray:
     values = np.zeros(CONTROL_SIZE)
     values[ALPHA], values[BETA], values[RZ] = 0.7, 0.3, 1.4
     values[ITERATIONS], values[LIMIT], values[TARGET] = 3, 10, 1e-30
-    values[FRESH] = fresh
     return values
 
 
@@ -83,34 +81,10 @@ def cases(matrix: sp.csr_array, seed: int, slots: int = 1) -> Iterator[Case]:
     yield ITERATION, "residual", [*layout, vector(n), vector(m), out(m)]
     for normal in (0, 1):
         yield ITERATION, "diagonal", [*layout, np.abs(vector(n)), normal, out(m)]
-        for size in (1, 8, 32):
-            blocks = out(-(-m // size) * size * size)
-            yield ITERATION, "diagonal_blocks", [*layout, np.abs(vector(n)), normal, size, blocks]
-    for with_p in (0, 1):
-        step = [np.abs(vector(m)), vector(n), vector(n), with_p, control(), out(m)]
-        yield ITERATION, "columns_step", [*layout, *step]
-    for fresh in (False, True):
-        r = vector(m)
-        step = [vector(n), 0.1 * r, r, out(m), *reduction(), control(fresh)]
-        yield ITERATION, "product_single", [*layout, *step]
+    step = [np.abs(vector(m)), vector(n), vector(n), control(), out(m)]
+    yield ITERATION, "columns_step", [*layout, *step]
     for direct in (0, 1) if m == n else (0,):
         step = [vector(n), direct, vector(m), vector(m), out(m), out(m)]
-        yield ITERATION, "product_classic", [*layout, *step, *reduction(), control()]
-    for size in (1, 8, 16, 32):
-        inverse = _symmetric_blocks(m, size, generator)
-        five = [vector(m) for _ in range(5)]
-        yield ITERATION, "update_single", [m, size, inverse, vector(m), *five, control()]
-        step = [vector(m), vector(m), vector(m), vector(m), out(m)]
-        yield ITERATION, "update_classic", [m, size, inverse, *step, *reduction(), control()]
-        yield ITERATION, "precondition", [m, size, inverse, vector(m), out(m)]
-    step = [vector(m) for _ in range(4)]
-    yield (
-        ITERATION,
-        "polynomial_step",
-        [*layout, vector(n), *step, 0.3, 0.8, out(m), out(m), control()],
-    )
-
-
-def _symmetric_blocks(m: int, size: int, generator: np.random.Generator) -> np.ndarray:
-    blocks = generator.standard_normal((-(-m // size), size, size))
-    return (blocks + blocks.transpose(0, 2, 1)).reshape(-1)
+        yield ITERATION, "product", [*layout, *step, *reduction(), control()]
+    step = [vector(m) for _ in range(5)]
+    yield ITERATION, "update", [m, *step, out(m), *reduction(), control()]

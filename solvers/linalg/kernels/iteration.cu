@@ -1,9 +1,4 @@
-// Products, diagonals and diagonal blocks; iteration.py states the contracts.
-//
-// A group of lanes owns a row, or a whole block one of the few long rows; in diagonal_blocks a
-// thread owns one entry of a block and merges two rows, whose indices ascend.
-//
-// The steps of a conjugate gradient iteration; iteration.py states what they compute.
+// Products and the steps of a conjugate gradient iteration; iteration.py states what they compute.
 //
 // Product steps: a group of lanes owns a row, whole blocks the few long ones. Vector steps: a
 // thread owns an element. Each block leaves its partial sums, and the one that takes the last
@@ -52,41 +47,6 @@ extern "C" __global__ void diagonal(
         [=](INDEX row, REAL sum) { product[row] = sum; });
 }
 
-extern "C" __global__ void diagonal_blocks(
-    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
-    INDEX long_length, int lanes,
-    const REAL* __restrict__ weight, int normal, int block_size, REAL* __restrict__ blocks) {
-    const long long element = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    const long long row = element / block_size;
-    if (row >= rows) return;
-    const long long other = row / block_size * block_size + element % block_size;
-    if (other >= rows) return;
-    INDEX k = starts[row];
-    const INDEX end = starts[row + 1];
-    REAL sum = REAL(0);
-    if (normal) {
-        INDEX l = starts[other];
-        const INDEX other_end = starts[other + 1];
-        while (k < end && l < other_end) {
-            if (indices[k] == indices[l]) {
-                sum += values[k] * values[l] * weight[indices[k]];
-                ++k;
-                ++l;
-            } else if (indices[k] < indices[l]) {
-                ++k;
-            } else {
-                ++l;
-            }
-        }
-    } else {
-        for (; k < end; ++k) {
-            if (indices[k] == (INDEX)other) sum += values[k];
-        }
-    }
-    blocks[element] = sum;
-}
-
 // Places in control and reasons to stop, as in iteration.py.
 #define ALPHA 0
 #define BETA 1
@@ -96,7 +56,6 @@ extern "C" __global__ void diagonal_blocks(
 #define STOP 5
 #define TARGET 6
 #define LIMIT 7
-#define FRESH 8
 
 #define CONVERGED 1
 #define BREAKDOWN 2
@@ -140,110 +99,24 @@ __device__ __forceinline__ int judge(const REAL* control, REAL gamma, REAL rr) {
     return gamma > REAL(0) ? 0 : BREAKDOWN;
 }
 
-// The row of B's diagonal block that belongs to this thread's element, times the new r. The
-// blocks are symmetric, so that threads read neighbouring entries; r is shared by the block.
-__device__ __forceinline__ REAL block_product(
-    long long row, long long rows, int block_size, const REAL* __restrict__ inverse, REAL r_row) {
-    if (block_size == 1) return row < rows ? inverse[row] * r_row : REAL(0);
-    __shared__ REAL shared_r[1024];
-    shared_r[threadIdx.x] = row < rows ? r_row : REAL(0);
-    __syncthreads();
-    REAL sum = REAL(0);
-    if (row < rows) {
-        const int place = (int)(row % block_size);
-        const REAL* block = inverse + row / block_size * block_size * block_size;
-        const REAL* own_r = shared_r + threadIdx.x - place;
-        for (int k = 0; k < block_size; ++k) sum += block[k * block_size + place] * own_r[k];
-    }
-    __syncthreads();
-    return sum;
-}
-
 extern "C" __global__ void columns_step(
     INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
     INDEX long_length, int lanes,
     const REAL* __restrict__ weight, const REAL* __restrict__ u, const REAL* __restrict__ p,
-    int with_p, const REAL* __restrict__ control, REAL* __restrict__ q) {
+    const REAL* __restrict__ control, REAL* __restrict__ q) {
     if (control[STOP] != REAL(0)) return;
     const REAL beta = control[BETA];
     each_row(
         rows, starts, long_count, long_rows, long_length, lanes,
         [=](INDEX, INDEX k) {
             const INDEX i = indices[k];
-            return values[k] * (with_p ? u[i] + beta * p[i] : u[i]);
+            return values[k] * (u[i] + beta * p[i]);
         },
         [=](INDEX row, REAL sum) { q[row] = weight[row] * sum; });
 }
 
-extern "C" __global__ void product_single(
-    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
-    INDEX long_length, int lanes,
-    const REAL* __restrict__ gathered, const REAL* __restrict__ u, const REAL* __restrict__ r,
-    REAL* __restrict__ w, int slots, REAL* __restrict__ partial, INDEX* ticket, REAL* control) {
-    if (control[STOP] != REAL(0)) return;
-    REAL terms[3] = {0, 0, 0};
-    each_row(
-        rows, starts, long_count, long_rows, long_length, lanes,
-        [=](INDEX, INDEX k) { return values[k] * gathered[indices[k]]; },
-        [&](INDEX row, REAL sum) {
-            const REAL own_u = u[row];
-            const REAL own_r = r[row];
-            w[row] = sum;
-            terms[0] += own_r * own_u;
-            terms[1] += own_u * sum;
-            terms[2] += own_r * own_r;
-        });
-    REAL sums[3];
-    if (!grid_sums<3>(terms, partial, ticket, sums) || threadIdx.x != 0) return;
-    const REAL gamma = sums[0];
-    const REAL delta = sums[1];
-    int stop = judge(control, gamma, sums[2]);
-    control[RR] = sums[2];
-    if (stop == 0) {
-        const bool fresh = control[FRESH] != REAL(0);
-        const REAL beta = fresh ? REAL(0) : gamma / control[RZ];
-        const REAL curvature = fresh ? delta : delta - beta * gamma / control[ALPHA];
-        if (curvature > REAL(0) && finite(curvature)) {
-            control[BETA] = beta;
-            control[ALPHA] = gamma / curvature;
-            control[RZ] = gamma;
-            control[ITERATIONS] += REAL(1);
-            control[FRESH] = REAL(0);
-        } else {
-            stop = BREAKDOWN;
-        }
-    }
-    control[STOP] = REAL(stop);
-}
-
-extern "C" __global__ void update_single(
-    INDEX rows, int block_size, const REAL* __restrict__ inverse, const REAL* __restrict__ w,
-    REAL* __restrict__ p, REAL* __restrict__ s, REAL* __restrict__ x, REAL* __restrict__ r,
-    REAL* __restrict__ u, const REAL* __restrict__ control) {
-    if (control[STOP] != REAL(0)) return;
-    const REAL alpha = control[ALPHA];
-    const REAL beta = control[BETA];
-    for (long long base = (long long)blockIdx.x * blockDim.x; base < rows;
-         base += (long long)gridDim.x * blockDim.x) {
-        const long long i = base + threadIdx.x;
-        REAL r_new = REAL(0);
-        if (i < rows) {
-            const REAL p_new = u[i] + beta * p[i];
-            const REAL s_new = w[i] + beta * s[i];
-            p[i] = p_new;
-            s[i] = s_new;
-            x[i] += alpha * p_new;
-            r_new = r[i] - alpha * s_new;
-            r[i] = r_new;
-        }
-        const REAL u_new = block_product(i, rows, block_size, inverse, r_new);
-        if (i < rows) u[i] = u_new;
-    }
-}
-
-extern "C" __global__ void product_classic(
+extern "C" __global__ void product(
     INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
     const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
     INDEX long_length, int lanes,
@@ -275,24 +148,20 @@ extern "C" __global__ void product_classic(
     }
 }
 
-extern "C" __global__ void update_classic(
-    INDEX rows, int block_size, const REAL* __restrict__ inverse, const REAL* __restrict__ p,
+extern "C" __global__ void update(
+    INDEX rows, const REAL* __restrict__ inverse, const REAL* __restrict__ p,
     const REAL* __restrict__ s, REAL* __restrict__ x, REAL* __restrict__ r,
     REAL* __restrict__ u, int slots, REAL* __restrict__ partial, INDEX* ticket, REAL* control) {
     if (control[STOP] != REAL(0)) return;
     const REAL alpha = control[ALPHA];
     REAL terms[2] = {0, 0};
-    for (long long base = (long long)blockIdx.x * blockDim.x; base < rows;
-         base += (long long)gridDim.x * blockDim.x) {
-        const long long i = base + threadIdx.x;
-        REAL r_new = REAL(0);
-        if (i < rows) {
-            x[i] += alpha * p[i];
-            r_new = r[i] - alpha * s[i];
-            r[i] = r_new;
-        }
-        const REAL u_new = block_product(i, rows, block_size, inverse, r_new);
-        if (i < rows) u[i] = u_new;
+    const long long stride = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < rows; i += stride) {
+        x[i] += alpha * p[i];
+        const REAL r_new = r[i] - alpha * s[i];
+        const REAL u_new = inverse[i] * r_new;
+        r[i] = r_new;
+        u[i] = u_new;
         terms[0] += r_new * u_new;
         terms[1] += r_new * r_new;
     }
@@ -302,33 +171,4 @@ extern "C" __global__ void update_classic(
     control[BETA] = sums[0] / control[RZ];
     control[RZ] = sums[0];
     control[STOP] = REAL(judge(control, sums[0], sums[1]));
-}
-
-extern "C" __global__ void precondition(
-    INDEX rows, int block_size, const REAL* __restrict__ inverse, const REAL* __restrict__ r,
-    REAL* __restrict__ u) {
-    for (long long base = (long long)blockIdx.x * blockDim.x; base < rows;
-         base += (long long)gridDim.x * blockDim.x) {
-        const long long i = base + threadIdx.x;
-        const REAL sum = block_product(i, rows, block_size, inverse, i < rows ? r[i] : REAL(0));
-        if (i < rows) u[i] = sum;
-    }
-}
-
-extern "C" __global__ void polynomial_step(
-    INDEX rows, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, INDEX long_count, const INDEX* __restrict__ long_rows,
-    INDEX long_length, int lanes,
-    const REAL* __restrict__ gathered, const REAL* __restrict__ inverse,
-    const REAL* __restrict__ r, const REAL* __restrict__ u, const REAL* direction, REAL a, REAL b,
-    REAL* direction_next, REAL* __restrict__ u_next, const REAL* __restrict__ control) {
-    if (control[STOP] != REAL(0)) return;
-    each_row(
-        rows, starts, long_count, long_rows, long_length, lanes,
-        [=](INDEX, INDEX k) { return values[k] * gathered[indices[k]]; },
-        [=](INDEX row, REAL sum) {
-            const REAL moved = a * direction[row] + b * inverse[row] * (r[row] - sum);
-            direction_next[row] = moved;
-            u_next[row] = u[row] + moved;
-        });
 }
