@@ -20,6 +20,7 @@ from gpu_bridge.interrupt import uninterrupted_imports
 ADAPTERS = {
     "pyomo.contrib.solver.common.factory": "gpu_bridge.adapters.pyomo",
     "pyomo.environ": "gpu_bridge.adapters.pyomo",  # of versions that do not have the first
+    "pyomo.contrib.benders.benders_cuts": "gpu_bridge.adapters.pyomo.benders",
     "pulp": "gpu_bridge.adapters.pulp",
     "cvxpy": "gpu_bridge.adapters.cvxpy",
     "linopy": "gpu_bridge.adapters.linopy",

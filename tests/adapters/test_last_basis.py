@@ -51,6 +51,16 @@ def test_pyomo_starts_from_the_basis_it_ended_with() -> None:
     assert iterations(outcome_of(warm)) < iterations(outcome_of(cold)) / 3
 
 
+def test_pyomo_starts_from_nothing_after_a_reset() -> None:
+    model = pyomo_model()
+    options = {"method": "simplex", "presolve": False}
+    solver = pyo.SolverFactory("gpuheur", options=options)
+    solver.solve(model)
+    assert iterations(outcome_of(solver.solve(model, warmstart=True))) == 0
+    solver.reset()
+    assert iterations(outcome_of(solver.solve(model, warmstart=True))) > 0
+
+
 def outcome_of(results: object) -> gpu_bridge.Outcome:
     found: gpu_bridge.Outcome = results.solution_loader.outcome  # type: ignore[attr-defined]
     return found

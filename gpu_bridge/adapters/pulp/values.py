@@ -94,9 +94,12 @@ class Columns:
         """Return the column of a variable or of a name; None where there is none."""
         if isinstance(key, str):
             return self._by_name.get(key)
-        if self._wrapped:
-            return self._by_name.get(getattr(key, "name", ""))
-        return self._by_variable.get(id(key))
+        if not self._wrapped:
+            return self._by_variable.get(id(key))
+        number: Any = getattr(key, "id", None)
+        found = self._by_variable.get(number() if callable(number) else number)
+        # another model's variables count from zero, too
+        return None if found is None or self.names[found] != key.name else found
 
     @cached_property
     def _by_name(self) -> dict[str, int]:
@@ -107,11 +110,12 @@ class Columns:
     @cached_property
     def _by_variable(self) -> dict[int, int]:
         variables = self._arrays.variables
-        return dict(zip(map(id, variables), range(len(variables)), strict=True))
+        keys = [one.id() for one in variables] if self._wrapped else map(id, variables)
+        return dict(zip(keys, range(len(variables)), strict=True))
 
     @cached_property
     def _wrapped(self) -> bool:
-        """Whether these are PuLP 4's variables, made anew at each access but unique by name."""
+        """Whether these are PuLP 4's variables, made anew at each access but numbered."""
         return any(callable(getattr(one, "id", None)) for one in self._arrays.variables[:1])
 
 

@@ -98,6 +98,10 @@ class Instance:
         if solved.is_a_start:
             self._last = solved
 
+    def forget_answer(self) -> None:
+        """Let the next solve start from nothing."""
+        self._last = None
+
     def start(self, converted: ConvertedModel) -> Start | None:
         """Return the last answer as a start for the instance as it was read now."""
         if self._last is None:

@@ -176,6 +176,12 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
             raise TypeError(f"A capability is a text such as 'integer', not {cap!r}.")
         return self._capabilities.get(cap, False)
 
+    def reset(self) -> None:
+        """Forget the last answer, so that the next solve starts from nothing; options stay."""
+        from gpu_bridge.adapters.last_answer import remember_basis
+
+        remember_basis(self, None, None)
+
     def warm_start_capable(self) -> bool:
         """Return True: ``solve(model, warmstart=True)`` works."""
         return True

@@ -85,6 +85,13 @@ class LegacyPersistentGpuHeur(LegacyGpuHeur, InstanceKeeper, PersistentSolver): 
         self._loader = results.solution_loader
         return results
 
+    def reset(self) -> None:
+        """Forget the last answer, so that the next solve starts from nothing; the model stays."""
+        super().reset()
+        self._loader = None
+        if self._instance is not None:
+            self._instance.forget_answer()
+
     def add_constraint(self, constraint: Any) -> None:
         """Add one constraint."""
         self.add_constraints([constraint])

@@ -158,8 +158,6 @@ def test_copies_keep_the_callback_and_texts_leave_it_out() -> None:
 
 def test_variables_of_one_name_are_told_apart() -> None:
     lp = pulp.LpProblem("twins", pulp.LpMaximize)
-    if PULP_4:
-        pytest.skip("PuLP 4 refuses two variables of one name")
     one, two = (lp.add_variable("x", 0, high, cat="Integer") for high in (3, 5))
     lp += one + two
     lp += one + 2 * two <= 12, "row"

@@ -132,7 +132,9 @@ def test_ordered_sets_are_refused() -> None:
     lp = model()
     weights = {variable: k for k, variable in enumerate(lp.variables())}
     if PULP_4:
-        lp.add_sos_group(1, list(weights.items()), "one")
+        from pulp._rustcore import SosKind
+
+        lp.add_sos_group(SosKind.Sos1, "one", weights)
     else:
         lp.sos1 = {"one": weights}
     with pytest.raises(UnsupportedModelError, match="special ordered sets"):

@@ -298,3 +298,15 @@ def test_mixed_integer_instance_starts_from_the_last_point(solver: Any, model: A
     start = solver._instance.start(solver._instance.read())
     assert start.x.tolist() == [1.0, 3.0]
     assert start.basis is None
+
+
+def test_reset_forgets_the_last_answer_and_keeps_the_model(solver: Any) -> None:
+    optimum(solver)
+    instance = solver._instance
+    solver.options["threads"] = 1
+    solver.reset()
+    assert instance.start(instance.read()) is None
+    assert solver.options["threads"] == 1
+    with pytest.raises(ProblemError, match="not solved yet"):
+        solver.load_vars()
+    assert optimum(solver) == pytest.approx(7)
