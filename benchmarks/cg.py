@@ -40,7 +40,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.highs import crossover, run
+from solvers.highs import engine, run
 from solvers.highs.engine import make_task
 from solvers.highs.model import prepare as prepare_highs
 from solvers.highs.session import Session
@@ -198,7 +198,7 @@ class _Clock:
 
 def _steps(problem: Problem, outcome: Outcome, limit: float) -> tuple[int, int | None]:
     """Return pushes and clean-up iterations; None for these where no vertex was reached."""
-    done = crossover.to_vertex(problem, outcome, EngineOptions(device="cpu"), Progress(limit))
+    done = engine.to_vertex(problem, outcome, EngineOptions(device="cpu"), Progress(limit))
     prepared = prepare_highs(problem)
     task = make_task(prepared, EngineOptions(lp_algorithm="simplex"))
     model = task.model

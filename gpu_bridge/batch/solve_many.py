@@ -191,7 +191,7 @@ def _together_on(problem: Problem, count: int, options: Options) -> str | None:
         return options.device
     if options.device.startswith("cuda") or count < POOL_FROM or not fits_cpu(problem):
         return None
-    from gpu_bridge.pipeline.choose import missing_part
+    from gpu_bridge.pipeline.registry import missing_part
 
     return None if missing_part() else "cpu"
 

@@ -98,7 +98,7 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
 def _engine_lines(problem: Problem, options: Options) -> list[str]:
     from gpu_bridge.classify import classify
     from gpu_bridge.pipeline.brief import DECISION, is_worth_a_try
-    from gpu_bridge.pipeline.choose import choose
+    from gpu_bridge.pipeline.registry import choose
 
     try:
         choice = choose(problem, options)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.verify.magnitudes import DOUBTFUL, widest_span, without_far_limits
-from gpu_bridge.verify.residuals import holds
+from gpu_bridge.verify.residuals import DOUBTFUL, holds, widest_span, without_far_limits
 from gpu_bridge.verify.verify import gap_closed, verify
 from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
@@ -127,7 +126,7 @@ def is_settled(problem: Problem, options: Options, answer: Outcome) -> bool:
         return True
     if gap_closed(answer.objective, answer.bound, replace(options, abs_gap=0.0, rel_gap=0.0)):
         return True
-    from gpu_bridge.pipeline.choose import choose  # looks for structure, which takes a while
+    from gpu_bridge.pipeline.registry import choose  # looks for structure, which takes a while
 
     return not choose(problem, options).method.startswith("knapsack")
 

@@ -87,7 +87,7 @@ def solve(
     choice = None
     if not is_worth_a_try(problem, options, start, live):
         _expect_gpu(problem, options)
-        from gpu_bridge.pipeline.choose import choose
+        from gpu_bridge.pipeline.registry import choose
 
         choice = choose(problem, options)
     with ExitStack() as stack:

@@ -18,15 +18,14 @@ import numpy as np
 import solvers.core.outcome
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
-from gpu_bridge.pipeline.choose import choose
 from gpu_bridge.pipeline.deadline import in_time
 from gpu_bridge.pipeline.race import better
-from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline.registry import ENGINES, choose
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
 from gpu_bridge.report.progress import BridgeProgress
-from gpu_bridge.verify.magnitudes import unsafe_reason, without_far_limits
+from gpu_bridge.verify.residuals import unsafe_reason, without_far_limits
 from gpu_bridge.verify.trust import (
     SETTLED,
     careful_options,

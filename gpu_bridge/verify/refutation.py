@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from gpu_bridge.verify.magnitudes import unsafe_reason
-from gpu_bridge.verify.residuals import EPS, bound_violations, exact_violation
+from gpu_bridge.verify.residuals import EPS, bound_violations, exact_violation, unsafe_reason
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome
 from solvers.core.problem import FloatArray, Problem

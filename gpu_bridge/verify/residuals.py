@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Residuals
-from solvers.core.problem import FloatArray, Problem, side_sizes
-from solvers.core.vectors import euclidean
+from solvers.core.problem import BoolArray, FloatArray, Problem, side_sizes
+from solvers.core.rows import SparseRows, euclidean
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -172,3 +173,155 @@ def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float
     side = np.where(multiplier > 0, low, high)
     leaning = multiplier != 0
     return float(np.sum(multiplier[leaning] * side[leaning]))
+
+
+# Models whose magnitudes span more than arithmetic in doubles can hold together.
+#
+# An engine adds up a row's terms and compares the sum with its sides up to a tolerance of about
+# 1e-6 of the row. Where one step of an integer column moves the row by less than that, what the
+# engine proves of the row is proven of another one.
+
+
+DOUBTFUL = 1e6
+"""Span of a row from which small models are proven in rational arithmetic.
+
+Of 2,500 random models of up to 6 integer columns and 3 equations or inequalities, HiGHS 1.15.1 with
+scaled rows was wrong on none of 1,323 with a smaller span, and on 13 of the others."""
+
+UNSAFE = 1e10
+"""Span of a row beyond which no engine's proof is passed on unless it is exact. None of 234 models
+of MIPLIB has one; arki001 comes nearest, with 1.4e9."""
+
+
+FAR = 1e12
+"""Bounds of continuous columns from here on are left out at first; that is a relaxation.
+
+Of 132 random models with integer and continuous columns, HiGHS 1.15.1 was wrong on none where free
+columns were bounded by 1e11, on 1 by 1e12, on 3 by 1e15 and on 24 by 1e19. Of 234 models of MIPLIB
+2 have such bounds, of 1e12."""
+
+FARTHEST = 1e15
+"""Bounds of continuous columns, and sides over the largest coefficient of their rows, from here on
+leave no room for whole numbers beside them in doubles. HiGHS was wrong on none of the 132 models
+with sides of 1e15, and on 2 with 1e16."""
+
+
+@dataclass(frozen=True)
+class Span:
+    """The row of a model with the largest quotient of two terms, in one step of each column."""
+
+    row: int
+    smallest: float
+    largest: float
+
+    @property
+    def ratio(self) -> float:
+        """The quotient; 1 where there is nothing to compare."""
+        return self.largest / self.smallest
+
+    def sentence(self, problem: Problem) -> str:
+        """Return what is wrong with the row, for people."""
+        return (
+            f"Row '{problem.row_label(self.row)}' has terms from {self.smallest:.3g} to "
+            f"{self.largest:.3g}, which arithmetic in doubles cannot hold together; change the "
+            "units of its variables, or bound its integer variables more tightly."
+        )
+
+
+def widest_span(problem: Problem) -> Span:
+    """Return the widest span of a row: coefficients, integer columns at their bounds."""
+    A = problem.entries
+    if not A.data.all():
+        A = A.canonical()
+    smallest, largest = A.row_sizes
+    filled = np.flatnonzero(largest)
+    if not filled.size:
+        return Span(0, 1.0, 1.0)
+    if problem.is_mip:
+        largest = _with_farthest(problem, A, largest, filled)
+    ratio = largest[filled] / smallest[filled]
+    widest = int(filled[np.argmax(ratio)])
+    return Span(widest, float(smallest[widest]), float(largest[widest]))
+
+
+def _with_farthest(
+    problem: Problem, A: SparseRows, largest: FloatArray, filled: npt.NDArray[np.intp]
+) -> FloatArray:
+    """Return the largest term of each row (m,), integer columns at their bounds."""
+    farthest = np.maximum(np.abs(problem.lower), np.abs(problem.upper))
+    farthest = np.where(problem.integrality & np.isfinite(farthest), farthest, 1.0)
+    terms = np.abs(A.data) * np.maximum(1.0, farthest)[A.indices]
+    largest = largest.copy()
+    largest[filled] = np.maximum.reduceat(terms, A.indptr[filled])
+    return largest
+
+
+def unsafe_reason(problem: Problem) -> str:
+    """Return why no engine's proof is passed on; empty where nothing speaks against it."""
+    span = widest_span(problem)
+    return span.sentence(problem) if span.ratio > UNSAFE else far_reason(problem)
+
+
+def far_reason(problem: Problem) -> str:
+    """Return which side or bound of a mixed-integer model is too far off; empty without one."""
+    if not problem.is_mip:
+        return ""
+    for name, label, low, high, most in (
+        ("Row", problem.row_label, problem.row_lower, problem.row_upper, _farthest_side(problem)),
+        (
+            "Variable",
+            problem.column_label,
+            problem.lower,
+            problem.upper,
+            _farthest(problem, FARTHEST),
+        ),
+    ):
+        size = np.maximum(_finite_size(low), _finite_size(high))
+        for k in np.flatnonzero(size >= most)[:1].tolist():
+            return (
+                f"{name} '{label(k)}' is limited by {size[k]:.3g}, beside which doubles hold no "
+                "whole numbers; leave the limit out, or change units."
+            )
+    return ""
+
+
+def without_far_limits(problem: Problem) -> Problem:
+    """Return a problem without limits so far off that engines go wrong on them.
+
+    It is a relaxation: its bounds and its infeasibility are those of the problem, too. The problem
+    itself where there are none.
+    """
+    side = _farthest_side(problem)
+    limits = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
+    nearest = min(FAR, float(np.min(side, initial=FAR)))
+    if not any(((size >= nearest) & (size < np.inf)).any() for size in map(np.abs, limits)):
+        return problem
+    most = _farthest(problem, FAR)
+    columns = _beyond(problem.lower, problem.upper, most)
+    rows = _beyond(problem.row_lower, problem.row_upper, side)
+    if not any(far.any() for far in (*columns, *rows)):
+        return problem
+    return problem.with_limits(
+        lower=np.where(columns[0], -np.inf, problem.lower),
+        upper=np.where(columns[1], np.inf, problem.upper),
+        row_lower=np.where(rows[0], -np.inf, problem.row_lower),
+        row_upper=np.where(rows[1], np.inf, problem.row_upper),
+    )
+
+
+def _beyond(low: FloatArray, high: FloatArray, most: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Return which finite lower and upper limits are farther off than some sizes."""
+    return (low <= -most) & np.isfinite(low), (high >= most) & np.isfinite(high)
+
+
+def _farthest(problem: Problem, most: float) -> FloatArray:
+    return np.where(problem.integrality, np.inf, most)
+
+
+def _farthest_side(problem: Problem) -> FloatArray:
+    _, largest = problem.entries.row_sizes
+    return FARTHEST * np.where(largest > 0, largest, 1.0)
+
+
+def _finite_size(limit: FloatArray) -> FloatArray:
+    return np.where(np.isfinite(limit), np.abs(limit), 0.0)

@@ -11,12 +11,15 @@ import dataclasses
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.verify.magnitudes import DOUBTFUL, UNSAFE, widest_span, without_far_limits
 from gpu_bridge.verify.residuals import (
+    DOUBTFUL,
+    UNSAFE,
     bound_violations,
     integrality_violation,
     largest_relative_violation,
     row_violations,
+    widest_span,
+    without_far_limits,
 )
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason

@@ -33,7 +33,6 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.verify.magnitudes import unsafe_reason
 from gpu_bridge.verify.refutation import BOUND_AGREEMENT, refuting_point, trusted_bound
 from gpu_bridge.verify.residuals import (
     bound_violations,
@@ -42,13 +41,14 @@ from gpu_bridge.verify.residuals import (
     largest_relative_violation,
     lp_residuals,
     row_violations,
+    unsafe_reason,
 )
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.process_state import Slot
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.core.vectors import separation
+from solvers.core.rows import separation
 
 ROUNDING = 1e-12
 """Part of the numbers that a ray adds up below which what is left of them is rounding."""

@@ -16,8 +16,7 @@ import numpy as np
 from solvers.core.concurrency import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
-from solvers.core.rows import SparseRows
-from solvers.core.vectors import euclidean, inner
+from solvers.core.rows import SparseRows, euclidean, inner
 from solvers.native.core_lp_answer import clip, judge_columns, judge_rows
 
 BLOCK = 256

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import CrossedBoundsError, ProblemError
-from solvers.core.rows import SMALL, SparseRows
-from solvers.core.vectors import inner
+from solvers.core.rows import SMALL, SparseRows, inner
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.vectors import inner, separation
+from solvers.core.rows import inner, separation
 
 CANCELLATION = 1e-8
 """A sum counts as zero when it is below this part of the sum of its terms' magnitudes."""

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.core.vectors import inner
+from solvers.core.rows import inner
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, IndexArray, Model, Reply
 

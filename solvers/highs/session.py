@@ -21,7 +21,7 @@ import numpy.typing as npt
 from highspy import _core
 
 from solvers.core.errors import EngineError
-from solvers.core.vectors import inner
+from solvers.core.rows import inner
 from solvers.highs.task import (
     Brief,
     ByteArray,

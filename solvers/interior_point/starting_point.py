@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.vectors import inner
+from solvers.core.rows import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Point, centrality
 from solvers.interior_point.standard_form import StandardForm

@@ -12,16 +12,16 @@ from __future__ import annotations
 
 import dataclasses
 
-from solvers.core.device import Device, cpu
+from solvers.core.device import Device, cpu, find_devices
 from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import Norms, solve_without_coefficients
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.vectors import euclidean
+from solvers.core.rows import euclidean
 from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
-from solvers.pdlp.distributed.group import DeviceGroup, find_place
+from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import filtered, memory_needed, prepare
@@ -165,3 +165,25 @@ def _with_feasible_point(
         message="The objective improves without limit along a ray, but no feasible point is "
         "known: the model is infeasible or unbounded.",
     )
+
+
+def find_place(wanted: str) -> Device:
+    """Return the device that is meant, or the group of several GPUs that are.
+
+    GPUs of different models get shares by the bandwidth of their memory.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was asked for that is not there, or cannot be used.
+    """
+    found = find_devices(wanted)
+    if len(found) == 1:
+        return found[0]
+    if len({member.name for member in found}) == 1:
+        return DeviceGroup.of(found)
+    rates = [
+        member.attribute("MemoryClockRate") * member.attribute("GlobalMemoryBusWidth")
+        for member in found
+    ]
+    return DeviceGroup.of(found, [rate / sum(rates) for rate in rates])

@@ -5,24 +5,27 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from solvers.core.lp_answer import Answer
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
-from solvers.pdlp.certificates import find_dual_ray, find_primal_ray
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.loop_state import LoopState
 from solvers.pdlp.state import State
 from solvers.pdlp.supervision import MilestoneWatch
 from solvers.pdlp.termination import (
     Criteria,
     Record,
     Statistics,
+    find_dual_ray,
+    find_primal_ray,
     is_optimal,
     is_primal_feasible,
     on_original,
     to_outcome,
 )
+
+if TYPE_CHECKING:
+    from solvers.pdlp.loop import LoopState
 
 
 def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:

@@ -23,7 +23,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.core.vectors import inner
+from solvers.core.rows import inner
 from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem, Matrix, Scaling, gathered, overwrite, prepared

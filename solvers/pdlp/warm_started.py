@@ -30,7 +30,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.vectors import euclidean, inner
+from solvers.core.rows import euclidean, inner
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.restarts import go_back_to_best

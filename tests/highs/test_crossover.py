@@ -14,7 +14,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
-from solvers.highs.crossover import to_vertex
+from solvers.highs.engine import to_vertex
 from solvers.highs.model import prepare
 from solvers.highs.run import complementary, slack_form
 from tests.highs.kkt import assert_basis, assert_optimal_lp

@@ -12,7 +12,7 @@ import pytest
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
-from solvers.highs import child, crossover, process_pool, solve
+from solvers.highs import child, engine, process_pool, solve
 from tests.highs.models import covering
 from tests.soon import soon
 
@@ -109,8 +109,8 @@ def test_crossover_is_expected_only_for_models_that_need_a_child(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     problem = covering(20, 10)
-    crossover.expect(problem)
+    engine.expect_crossover(problem)
     assert not process_pool._pool.value.waiting
-    monkeypatch.setattr(crossover, "SMALL_STUBBORN", -1)
-    crossover.expect(problem)
+    monkeypatch.setattr(engine, "SMALL_STUBBORN", -1)
+    engine.expect_crossover(problem)
     assert [one.program[0] for one in process_pool._pool.value.waiting] == [child.BOOTSTRAP]

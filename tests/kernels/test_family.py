@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from solvers.kernels.family import Argument, compile_options, load_source
-from solvers.pdlp.kernels.layout import unit_launch
-from solvers.pdlp.kernels.matrix import MATRIX
+from solvers.pdlp.kernels.matrix import MATRIX, unit_launch
 
 
 def test_argument_refuses_an_unknown_kind():

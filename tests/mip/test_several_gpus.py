@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge.pipeline import choose as choosing
-from gpu_bridge.pipeline import engines
+from gpu_bridge.pipeline import engines, registry
 from solvers.kernels.family import Family
 from solvers.mip import presolve_stage
 from solvers.mip.heuristic_stage import _begin_on_devices
@@ -84,7 +83,7 @@ def test_every_gpu_is_at_work_and_what_is_done_once_is_done_once(monkeypatch):
 def test_a_solve_takes_all_that_are_named(monkeypatch):
     asked: list[str] = []
     monkeypatch.setattr(presolve_stage, "find_devices", lambda wanted: asked.append(wanted) or GPUS)
-    for module in (choosing, engines):
+    for module in (registry, engines):
         monkeypatch.setattr(module, "look_for", lambda wanted: GPUS[0])
     monkeypatch.setattr(engines, "expect", lambda device: None)
     monkeypatch.setattr("gpu_bridge.pipeline.dispatch._expect_gpu", lambda *_: None)

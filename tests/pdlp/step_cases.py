@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from solvers.kernels.family import Kernel
 from solvers.pdlp.control import SIZE, Control
-from solvers.pdlp.kernels.layout import matrix_arguments
+from solvers.pdlp.kernels.matrix import matrix_arguments
 from tests.pdlp.matrices import Laid
 
 POISON = -7.25

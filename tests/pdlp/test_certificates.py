@@ -12,8 +12,8 @@ from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import LEFTOVER, proves_infeasible, proves_unbounded
-from solvers.pdlp.certificates import dual_ray_candidates, primal_ray_candidates
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.termination import dual_ray_candidates, primal_ray_candidates
 from tests.pdlp.lps import solve_with_highs
 
 INF = np.inf

@@ -16,7 +16,7 @@ from solvers.core.progress import Progress
 from solvers.kernels import device
 from solvers.pdlp import scaling
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.kernels import layout, matrix, measure, staying, step
+from solvers.pdlp.kernels import matrix, measure, staying, step
 from solvers.pdlp.settings import DEFAULT
 from solvers.sparse import slices
 from tests.pdlp.lps import random_lp
@@ -60,10 +60,10 @@ def test_the_header_lists_the_reasons_to_stop():
 def test_device_code_has_the_constants_of_the_declarations():
     assert macro("KEEP_FIRST") == step.KEEP_FIRST
     assert macro("KEEP_LAST") == step.KEEP_LAST
-    assert macro("TEAM") == layout.TEAM
-    assert macro("TEAM_WARPS") == slices.UNIT == layout.TEAM // 32
+    assert macro("TEAM") == matrix.TEAM
+    assert macro("TEAM_WARPS") == slices.UNIT == matrix.TEAM // 32
     assert macro("SUMS") == measure.SUMS
-    assert macro("TEAMS") == staying.BLOCK // layout.TEAM
+    assert macro("TEAMS") == staying.BLOCK // matrix.TEAM
     modes = enumerators(KERNELS / "matrix.cu", "Mode")
     assert modes == {"LARGEST": matrix.LARGEST, "TOTAL": matrix.TOTAL}
     kinds = ("SHORT_ROWS", "ROW_OF_UNIT", "ROW_OF_UNITS")

@@ -15,8 +15,8 @@ import gpu_bridge
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import brief, race
 from gpu_bridge.pipeline import contenders as module
-from gpu_bridge.pipeline.choose import choose
 from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_contenders, plan_contenders
+from gpu_bridge.pipeline.registry import choose
 from gpu_bridge.pipeline.routes import interior_point, pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
@@ -490,7 +490,7 @@ def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch: pytest.MonkeyP
         return answer
 
     monkeypatch.setattr(race, "GRACE_LOW", 0.05)
-    monkeypatch.setattr("solvers.highs.crossover.to_vertex", endless)
+    monkeypatch.setattr("solvers.highs.engine.to_vertex", endless)
     problem = gpu_bridge.read(ADLITTLE)
     progress = BridgeProgress()
     options = make_options(device="cpu")

@@ -14,10 +14,8 @@ import gpu_bridge
 import solvers.core.outcome
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import METHODS, Options, make_options
-from gpu_bridge.pipeline import brief
-from gpu_bridge.pipeline import choose as choosing
-from gpu_bridge.pipeline.choose import choose
-from gpu_bridge.pipeline.registry import ENGINES
+from gpu_bridge.pipeline import brief, registry
+from gpu_bridge.pipeline.registry import ENGINES, choose
 from gpu_bridge.pipeline.routes import Choice
 from solvers import presolve
 from solvers.core.errors import DeviceError, FileFormatError, OptionError, ProblemError
@@ -119,13 +117,13 @@ def test_time_limit_zero_stops_at_once() -> None:
 
 
 def test_the_clock_runs_while_the_model_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = choosing.choose
+    real = registry.choose
 
     def choose_slowly(problem: Problem, options: Options) -> Choice:
         threading.Event().wait(0.1)
         return real(problem, options)
 
-    monkeypatch.setattr(choosing, "choose", choose_slowly)
+    monkeypatch.setattr(registry, "choose", choose_slowly)
     outcome = gpu_bridge.solve(INTEGER[0].problem, method="mip", time_limit=0.05)
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert outcome.seconds >= 0.1
@@ -175,7 +173,7 @@ def test_a_gpu_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(wanted: str) -> None:
         raise DeviceError("There is no CUDA device.")
 
-    monkeypatch.setattr("gpu_bridge.pipeline.choose.look_for", none)
+    monkeypatch.setattr("gpu_bridge.pipeline.registry.look_for", none)
     with pytest.raises(DeviceError, match="CUDA"):
         gpu_bridge.solve(LINEAR[0].problem, device="cuda")
 

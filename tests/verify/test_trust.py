@@ -10,9 +10,8 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.options import make_options
-from gpu_bridge.verify.magnitudes import UNSAFE, widest_span
 from gpu_bridge.verify.refutation import holds_exactly, refuting_point, rounded_bound
-from gpu_bridge.verify.residuals import largest_relative_violation
+from gpu_bridge.verify.residuals import UNSAFE, largest_relative_violation, widest_span
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem

@@ -90,7 +90,7 @@ def _by_engine(
     """Run presolve, the engine, crossover and the way back."""
     from solvers import interior_point, presolve
     from solvers.core.lp_answer import Norms
-    from solvers.highs import crossover
+    from solvers.highs import engine
     from solvers.pdlp.repair import repaired
 
     reduction = presolve.unchanged(problem)
@@ -100,7 +100,7 @@ def _by_engine(
             return reduction.settled
     norms = Norms.of(problem)
     if options.wants_vertex:
-        crossover.expect(reduction.problem)
+        engine.expect_crossover(reduction.problem)
     solve = functools.partial(
         interior_point.solve, norms=norms, analyses=analyses, most_entries=most_entries
     )

@@ -120,9 +120,9 @@ def pdlp_route(
     if to_vertex and options.crossover == "auto" and not hedge:
         to_vertex = reduced.num_nonzeros < CROSSOVER_NONZEROS
     if to_vertex:
-        from solvers.highs import crossover  # and HiGHS, without which many a solve does
+        from solvers.highs import engine  # and HiGHS, without which many a solve does
 
-        crossover.expect(reduced)
+        engine.expect_crossover(reduced)
     first_order = dataclasses.replace(options, device=fitting_device(reduced, options, progress))
     if to_vertex and hedge:
         undo = reduction.undo if options.presolve else None
@@ -159,7 +159,7 @@ def _hedged(
 ) -> Outcome:
     """Run PDLP to the tolerance, and crossover from its point at a looser one beside it."""
     from solvers import pdlp
-    from solvers.highs import crossover
+    from solvers.highs import engine
 
     handed: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
     norms = pdlp.Norms.of(problem)
@@ -195,7 +195,7 @@ def _hedged(
                 continue
             if point is None:
                 break
-            return back(crossover.to_vertex(reduced, point, options, contender), contender)
+            return back(engine.to_vertex(reduced, point, options, contender), contender)
         reason = StopReason.NUMERICAL_TROUBLE if stopped is None else stopped
         return Outcome(SolutionStatus.NOTHING, reason, engine="crossover")
 
@@ -260,13 +260,13 @@ HELD_FROM_SECONDS = 1.0
 
 def crossed(reduction: Reduction, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Move a point to a vertex of the original; it is held in case that takes too long."""
-    from solvers.highs import crossover
+    from solvers.highs import engine
 
     held: Outcome | None = None
     if progress.seconds >= HELD_FROM_SECONDS:
         held = reduction.undo(answer)
         progress.hold(held)
-    found = crossover.to_vertex(reduction.problem, answer, options, progress)
+    found = engine.to_vertex(reduction.problem, answer, options, progress)
     if progress.abandoned:
         return found
     if held is not None and found.x is answer.x and found.candidate is answer.candidate:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from solvers.core.device import Device, find_devices
+from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 
 if TYPE_CHECKING:
@@ -117,28 +117,6 @@ class DeviceGroup(Device):
         for device, member in enumerate(self.members):
             with self.on(device):
                 member.release_memory()
-
-
-def find_place(wanted: str) -> Device:
-    """Return the device that is meant, or the group of several GPUs that are.
-
-    GPUs of different models get shares by the bandwidth of their memory.
-
-    Raises
-    ------
-    DeviceError
-        A GPU was asked for that is not there, or cannot be used.
-    """
-    found = find_devices(wanted)
-    if len(found) == 1:
-        return found[0]
-    if len({member.name for member in found}) == 1:
-        return DeviceGroup.of(found)
-    rates = [
-        member.attribute("MemoryClockRate") * member.attribute("GlobalMemoryBusWidth")
-        for member in found
-    ]
-    return DeviceGroup.of(found, [rate / sum(rates) for rate in rates])
 
 
 class Replicated:

@@ -13,7 +13,13 @@ and |.|_C are those of the scaled problem. supp(z; l, u) is l z where z > 0 and 
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
-from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
+from solvers.pdlp.kernels.matrix import (
+    MATRIX_ARGUMENTS,
+    REAL_BYTES,
+    matrix_bytes,
+    unit_launch,
+    work,
+)
 from solvers.sparse.slices import Slices
 
 SUMS = 7
@@ -50,7 +56,7 @@ def slots_of(matrix: Slices) -> int:
 MEASURE_ROWS = Kernel(
     name="measure_rows",
     arguments=(
-        *MATRIX,
+        *MATRIX_ARGUMENTS,
         *arguments(
             "real[] x_projection, x_difference, x_first_difference, projection, difference, "
             "first_difference, anchor, row_lower, row_upper, metric, control; int slots; "
@@ -67,7 +73,7 @@ MEASURE_ROWS = Kernel(
 MEASURE_COLUMNS = Kernel(
     name="measure_columns",
     arguments=(
-        *MATRIX,
+        *MATRIX_ARGUMENTS,
         *arguments(
             "real[] y_projection, projection, difference, first_difference, anchor, cost, lower, "
             "upper, metric, control; int slots; out real[] partial"

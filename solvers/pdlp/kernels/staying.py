@@ -27,7 +27,7 @@ bits.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, stored_types
-from solvers.pdlp.kernels.layout import REAL_BYTES, matrix_arguments, matrix_bytes
+from solvers.pdlp.kernels.matrix import REAL_BYTES, matrix_arguments, matrix_bytes
 
 BLOCK = 1024
 

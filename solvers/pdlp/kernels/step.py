@@ -25,7 +25,13 @@ every element has one writer, so that a launch repeated gives the same bits.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
-from solvers.pdlp.kernels.layout import MATRIX, REAL_BYTES, matrix_bytes, unit_launch, work
+from solvers.pdlp.kernels.matrix import (
+    MATRIX_ARGUMENTS,
+    REAL_BYTES,
+    matrix_bytes,
+    unit_launch,
+    work,
+)
 
 KEEP_NONE, KEEP_FIRST, KEEP_LAST = 0, 1, 2
 
@@ -43,7 +49,7 @@ _PLACE = arguments("real[] control; int offset, keep")
 
 PRIMAL_STEP = Kernel(
     name="primal_step",
-    arguments=(*MATRIX, *PRIMAL_VECTORS, *_PLACE),
+    arguments=(*MATRIX_ARGUMENTS, *PRIMAL_VECTORS, *_PLACE),
     contract="x (n,) makes its half of the iteration from y (m,); the matrix is A' and metric is "
     "C^2 (n,). 'reflected' becomes xb, which the dual step needs.",
     launch=unit_launch,
@@ -53,7 +59,7 @@ PRIMAL_STEP = Kernel(
 
 DUAL_STEP = Kernel(
     name="dual_step",
-    arguments=(*MATRIX, *DUAL_VECTORS, *_PLACE),
+    arguments=(*MATRIX_ARGUMENTS, *DUAL_VECTORS, *_PLACE),
     contract="y (m,) makes its half of the iteration from xb (n,); the matrix is A and metric is "
     "R^2 (m,).",
     launch=unit_launch,

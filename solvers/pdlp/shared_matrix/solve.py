@@ -19,7 +19,7 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.vectors import inner
+from solvers.core.rows import inner
 from solvers.pdlp.control import Stop
 from solvers.pdlp.execution.on_cpu import (
     BlockKernels,

@@ -7,7 +7,7 @@ import numpy as np
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.choose import EXACT_ITEMS, choose
+from gpu_bridge.pipeline.registry import EXACT_ITEMS, choose
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 

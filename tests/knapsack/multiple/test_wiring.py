@@ -10,7 +10,7 @@ import pytest
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.choose import choose
+from gpu_bridge.pipeline.registry import choose
 from gpu_bridge.pipeline.routes import knapsack as knapsack_route
 from solvers.core.errors import OptionError
 from solvers.core.outcome import SolutionStatus

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import gpu_bridge
 from gpu_bridge.classify import ProblemKind, classify
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.choose import choose
+from gpu_bridge.pipeline.registry import choose
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus

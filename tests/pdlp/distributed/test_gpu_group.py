@@ -10,8 +10,8 @@ from solvers.core.device import Device, find_device, list_devices
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
+from solvers.pdlp import find_place
 from solvers.pdlp.control import Control
-from solvers.pdlp.distributed.group import find_place
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.distributed.test_group import PROBLEMS, after_blocks
 from tests.pdlp.lps import random_lp

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device, cpu
 from solvers.core.options import EngineOptions
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.vectors import euclidean
+from solvers.core.rows import euclidean
 from solvers.mip.inference.relaxation import (
     FIRST_ORDER_FROM,
     SIMPLEX,
