@@ -17,12 +17,9 @@ class SolveRelaxation(Heuristic[HeuristicContext, HeuristicContext]):
 
     def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
         """Solve the relaxation."""
-        try:
-            state.root = root_relaxation(
-                state.model, budget, device=state.device, seed=seed, log=state.log
-            )
-        finally:
-            state.is_root_over = True
+        state.root = root_relaxation(
+            state.model, budget, device=state.device, seed=seed, log=state.log
+        )
         return OVER
 
 

@@ -58,8 +58,6 @@ class Needs:
     ----------
     integers : bool
         Integer columns.
-    continuous : bool
-        Continuous columns.
     most_entries : float
         Entries of the matrix up to which it is any good.
     device : bool
@@ -73,7 +71,6 @@ class Needs:
     """
 
     integers: bool = False
-    continuous: bool = False
     most_entries: float = np.inf
     device: bool = False
     relaxation: bool = False
@@ -85,8 +82,6 @@ class Needs:
         model = context.model
         if self.integers and not model.integers.size:
             raise Declined("there are no integer columns")
-        if self.continuous and model.integers.size == model.num_columns:
-            raise Declined("there are no continuous columns")
         if model.num_nonzeros > self.most_entries:
             raise Declined(f"the matrix has more than {self.most_entries:,.0f} entries")
         if self.device and context.device.kind == "cpu":
@@ -170,7 +165,6 @@ class _Found:
 
     domain: Domain
     root: Root | None = None
-    is_root_over: bool = False
     cache: ProbingCache | None = None
 
 
@@ -246,15 +240,6 @@ class HeuristicContext:
     @root.setter
     def root(self, root: Root | None) -> None:
         self._found.root = root
-
-    @property
-    def is_root_over(self) -> bool:
-        """Whether nobody solves the relaxation any more, with a solution or without."""
-        return self._found.is_root_over
-
-    @is_root_over.setter
-    def is_root_over(self, is_over: bool) -> None:
-        self._found.is_root_over = is_over
 
     @property
     def cache(self) -> ProbingCache | None:

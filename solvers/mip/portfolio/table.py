@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from solvers.mip.heuristics.annealing.search import SwapMoves
-from solvers.mip.heuristics.completion import Completion
 from solvers.mip.heuristics.constructive import Trivial
 from solvers.mip.heuristics.diving.heuristic import DeviceDives, ImprovingDive, LinearDive
 from solvers.mip.heuristics.feasibility_pump.run import DevicePumps, FeasibilityPump
 from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive
 from solvers.mip.heuristics.knowledge import DeviceProbe, Probe, SolveRelaxation
-from solvers.mip.heuristics.large_neighbourhood.search import Mend, Neighbourhoods
+from solvers.mip.heuristics.large_neighbourhood.search import Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
     AggregatedDeviceLocalSearch,
@@ -134,13 +133,11 @@ TABLE: tuple[Row, ...] = (
     Row(SwapMoves(), 3.0, 3.0, one_of=4, kind=SWAPS),
     Row(Dive(), 2.0, 0.3, one_of=2, at_once=True, kind=DIVES),
     Row(Trivial(), 2.0, 0.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
-    Row(Completion(), 4.0, 0.0, most=1, shortest=2.0),
     # some models fall to it in a second and to nothing else
     Row(_CLAUSES, 8.0, 0.5, one_of=4, shortest=1.5, kind=CLAUSES, models=Models.INTEGER),
     Row(_CLAUSES, 3.0, 0.5, one_of=4, shortest=1.0, kind=CLAUSES, models=Models.MIXED),
     Row(LinearDive(), 8.0, 0.0, one_of=4, shortest=3.0),
     Row(ImprovingDive(), 0.0, 1.0, one_of=4, kind=DIVES),
-    Row(Mend(), 8.0, 0.0, most=1, shortest=5.0),
     # counts for half a second before it is had: clauses, which find a point of neos-3216931-puriri
     # in 41 million entries, do not wait for its relaxation of 1.8 billion
     Row(

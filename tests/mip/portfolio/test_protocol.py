@@ -181,11 +181,6 @@ def test_what_a_model_never_has_is_a_reason_to_decline(needs, reason):
         Participant(Needy(needs=needs), context_of(lp))
 
 
-def test_pure_integer_models_have_no_continuous_columns():
-    with pytest.raises(Declined, match="no continuous columns"):
-        Participant(Needy(needs=Needs(continuous=True)), context_of(choice()))
-
-
 @pytest.mark.parametrize(
     ("needs", "before", "after"),
     [

@@ -2,6 +2,5 @@
 
 ``neighbourhoods`` has them in a table: functions from a ``Situation`` and a fix rate to a sub-MIP.
 ``bandit`` decides which to search next and how large, ``search`` is the loop. Several searches may
-run side by side in threads and share one bandit. ``mending`` stays with one infeasible point until
-it is feasible.
+run side by side in threads and share one bandit.
 """
