@@ -24,7 +24,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.start import prepare, vector_bytes
+from solvers.pdlp.start import begin, prepare, rescaled, vector_bytes
 from solvers.pdlp.state import DeviceProblem, State
 from solvers.pdlp.termination import Record
 
@@ -92,10 +92,10 @@ def try_scalings(
     alone = ScalingTrial(state, first, second, 0, 0, seconds)
     if record.stop is Stop.OPTIMAL or progress.should_stop():
         return alone
-    coefficients = state.problem.coefficients
-    rival = prepare(problem, options, device, progress, start, second, norms, coefficients)
-    if _are_same(state.problem, rival.problem):
+    there = rescaled(state.problem, second, progress, options.threads)
+    if _are_same(state.problem, there):
         return alone
+    rival = begin(there, options, progress, start, second)
     began = time.perf_counter()
     rival_record = _advance(rival, progress)
     seconds += time.perf_counter() - began
@@ -133,8 +133,9 @@ def _left(record: Record) -> tuple[int, int]:
 
 def _are_same(one: DeviceProblem, two: DeviceProblem) -> bool:
     """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
+    fetch = one.device.to_host  # arithmetic on a GPU would have a kernel compiled
     ratios = (
-        one.columns_to_host(one.scaling.column) / two.columns_to_host(two.scaling.column),
-        one.rows_to_host(one.scaling.row) / two.rows_to_host(two.scaling.row),
+        fetch(one.scaling.column) / fetch(two.scaling.column),
+        fetch(one.scaling.row) / fetch(two.scaling.row),
     )
     return all(bool(np.max(ratio) <= (1.0 + SAME) * np.min(ratio)) for ratio in ratios)

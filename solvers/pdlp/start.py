@@ -12,6 +12,7 @@ duals, reduced costs and the dual objective.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -125,10 +126,21 @@ def prepare(
         What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
     """
     there = place(problem, device, settings, progress, options.threads, norms, coefficients)
-    coefficients = there.coefficients
+    return begin(there, options, progress, start, settings)
+
+
+def begin(
+    there: DeviceProblem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    settings: Settings,
+) -> State:
+    """Find the step size on a problem that is on its device and scaled, and set it off."""
+    device, coefficients = there.device, there.coefficients
     norm = spectral_norm(there, settings, progress, options.seed, options.threads)
-    x = there.columns_to_device(first_x(problem, start))
-    y = there.rows_to_device(first_y(problem, start))
+    x = there.columns_to_device(first_x(there.original, start))
+    y = there.rows_to_device(first_y(there.original, start))
     control = _control(there, norm, settings, Criteria.uniform(options.tolerance))
     return State(
         problem=there,
@@ -191,6 +203,20 @@ def place(
         row_metric=_squared(scaling.row, coefficients.by_row, device),
         side_norm=min(own.sides, limit.sides),
         cost_norm=min(own.cost, limit.cost),
+    )
+
+
+def rescaled(
+    there: DeviceProblem, settings: Settings, progress: Progress, threads: int = 0
+) -> DeviceProblem:
+    """Return a problem on its device with another scaling; all else is shared."""
+    by_row, by_column = there.coefficients.by_row, there.coefficients.by_column
+    scaling = find_scaling(by_row, by_column, there.device, settings, progress, threads)
+    return dataclasses.replace(
+        there,
+        scaling=scaling,
+        column_metric=_squared(scaling.column, by_column, there.device),
+        row_metric=_squared(scaling.row, by_row, there.device),
     )
 
 

@@ -14,6 +14,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control
+from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.scaling_trial import ScalingTrial, is_worth_a_trial, try_scalings
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.lps import random_lp
@@ -117,3 +118,15 @@ def test_two_sets_of_vectors_need_room() -> None:
     problem = badly_scaled(2)
     assert is_worth_a_trial(problem, OPTIONS, cpu(), TRIED)
     assert not is_worth_a_trial(problem, OPTIONS, replace(cpu(), memory_free=1000), TRIED)
+
+
+@pytest.mark.parametrize("devices", [2, 3])
+def test_on_several_devices_it_is_that_of_one(devices: int) -> None:
+    problem, candidates = badly_scaled(3), (TRIED, RUIZ)
+    group = DeviceGroup.of([cpu()] * devices)
+    alone = tried(problem)
+    together = try_scalings(group, problem, OPTIONS, Progress(), None, candidates, None)
+    assert together.settings == alone.settings
+    assert together.iterations == alone.iterations == 400
+    errors = [trial.state.read_control()[Control.BEST_ERROR] for trial in (alone, together)]
+    assert errors[1] == pytest.approx(errors[0], rel=1e-6)
