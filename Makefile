@@ -69,7 +69,7 @@ test: $(VENV)/installed-develop
 
 # The oldest versions that pyproject.toml admits, over the environment's own; their wheels want Python
 # 3.10 or 3.11.
-OLDEST := pulp==2.7.0 pyomo==6.6.2 numpy==1.26.4 scipy==1.11.4
+OLDEST := pulp==2.7.0 pyomo==6.6.2 numpy==1.26.4 scipy==1.11.4 pandas==2.2.3
 test-oldest: $(VENV)/installed-develop
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade \
 		--target build/oldest $(OLDEST)

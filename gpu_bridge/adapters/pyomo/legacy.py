@@ -50,8 +50,8 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
     object hold for all its solves, those given to :meth:`solve` for that call only.
     """
 
-    type = "gpuheur"
-    """What old solvers are registered as."""
+    name = type = "gpuheur"
+    """What old solvers are registered as, and frameworks look at."""
 
     def __init__(self, **kwargs: Any) -> None:
         self._capabilities: dict[str, bool] = dict.fromkeys(CAPABILITIES, True)
