@@ -22,6 +22,8 @@ _PLACES = {
     "cupdlpx": ("cupdlpx", "CuPdlpx"),
     "hprlp": ("hprlp", "HprLp"),
     "cuopt": ("cuopt", "CuOpt"),
+    "cuopt-barrier": ("cuopt", "Barrier"),
+    "cuopt-concurrent": ("cuopt", "Concurrent"),
 }
 
 NAMES = tuple(_PLACES)

@@ -1,4 +1,4 @@
-"""PDLP of NVIDIA cuOpt on the GPU, through its Python package (``pip install cuopt-cu13``)."""
+"""PDLP, barrier and all methods at once of NVIDIA cuOpt on the GPU (``pip install cuopt-cu13``)."""
 
 from __future__ import annotations
 
@@ -17,19 +17,20 @@ STATUSES = {
     "TimeLimit": "time_limit",
     "IterationLimit": "iteration_limit",
 }
-PDLP = 1
-"""Number of the method in cuOpt's settings; 0 would run all methods at once."""
+CONCURRENT, PDLP, BARRIER = 0, 1, 3
+"""Numbers of the methods in cuOpt's settings."""
 
 
 class CuOpt(Solver):
     """Its PDLP without crossover, the presolve as by default."""
 
     own_signs = True
+    method, words = PDLP, ""
 
     @property
     def label(self) -> str:
-        """Name and version."""
-        return f"cuopt {_version()}"
+        """Name, version, and the method if it is not PDLP."""
+        return f"cuopt {_version()}{self.words}"
 
     def missing(self) -> str | None:
         """Say whether the package is installed."""
@@ -50,7 +51,9 @@ class CuOpt(Solver):
 
     def solve(self, model: Any, task: Task) -> Answer:
         """Solve and read the solution."""
-        solution = import_module("cuopt.linear_programming").Solve(model, _settings(task))
+        solution = import_module("cuopt.linear_programming").Solve(
+            model, _settings(task, self.method)
+        )
         statistics = solution.get_lp_stats() or {}
         iterations = statistics.get("nb_iterations")
         reason = str(solution.get_termination_reason())
@@ -63,11 +66,25 @@ class CuOpt(Solver):
         )
 
 
-def _settings(task: Task) -> Any:
+class Barrier(CuOpt):
+    """Its interior point method."""
+
+    first_order = False
+    method, words = BARRIER, " barrier"
+
+
+class Concurrent(CuOpt):
+    """All its methods at once, of which the first answer counts."""
+
+    first_order = False
+    method, words = CONCURRENT, " concurrent"
+
+
+def _settings(task: Task, method: int) -> Any:
     settings = import_module("cuopt.linear_programming").SolverSettings()
     settings.set_optimality_tolerance(task.tolerance)
     for name, value in (
-        ("method", PDLP),
+        ("method", method),
         ("crossover", False),
         ("log_to_console", False),
         ("time_limit", task.time_limit),
