@@ -39,6 +39,12 @@ CORRECTORS = 2
 PATIENCE = 15
 """Iterations without a smaller error after which the method gives up."""
 
+STALE = 8
+"""Iterations without a smaller error, near the end, after which the method goes on from its best
+point with a stronger regularisation, once. ``gen4`` stayed at 8e-8, as rounding leaves residuals of
+equations that depend on each other, which bend each direction. With 6 ``greenbea`` took 54
+iterations instead of 42, and with 8 the models of Netlib and ``lp-large`` as many as before."""
+
 MOST_ITERATIONS = 300
 
 
@@ -118,6 +124,10 @@ def solve_form(run: Run) -> Outcome:
         ray = certificate(run.problem, run.form, now.point, run.device)
         if ray is not None:
             return outcomes.proof(ray, iteration, run.system)
+        is_stale = iteration - best_at >= STALE and best.errors.worst < NEAR
+        if is_stale and not run.system.is_strengthened:
+            run.system.strengthen()
+            now, best_at = best, iteration
         average = (run.progress.seconds - began) / max(1, iteration)
         limit = _reason_to_stop(run, iteration, iteration - best_at, average)
         following = None if limit is not None else _next(run, now)

@@ -51,10 +51,9 @@ class Newton:
         upper_weight = point.v / point.t
         diagonal = lower_weight.copy()
         diagonal[bounded] += upper_weight
-        system.factorise(diagonal)
         f = form.c.copy()
         f[bounded] -= form.u * upper_weight
-        dx, dy = system.solve(f, form.b)
+        dx, dy = system.factorise_for(diagonal, f, form.b)
         missing = dx[bounded] - form.u
         # -(c + u v/t)'dx + b'dy + u'(v/t)u, as a sum of squares, which rounding keeps positive
         curvature = inner(lower_weight * dx, dx) + inner(upper_weight * missing, missing)

@@ -97,6 +97,27 @@ def test_regularisation_grows_where_a_factorisation_fails() -> None:
     assert dx == pytest.approx([3.0, 0.0])
 
 
+class Forgetful(SuperLU):
+    """Has no solution until pivots are regularised enough."""
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        return super().solve(right) * float(self.sound)
+
+    def factorise(self, values: FloatArray) -> None:
+        self.sound = bool(values.min() >= 1e-9)
+        super().factorise(values)
+
+
+def test_regularisation_grows_where_a_solution_is_useless() -> None:
+    rng = np.random.default_rng(7)
+    A = sp.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 0.0, 0.0]]))
+    system = analysed(A, np.zeros(3, dtype=bool), Forgetful())
+    dx, _ = system.factorise_for(np.ones(3), rng.normal(size=3), np.array([3.0, 0.0]))
+    assert system.is_strengthened
+    assert A @ dx == pytest.approx([3.0, 0.0])
+    assert system.factorisations > 1
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_size_of_the_factor_is_predicted(seed: int) -> None:
     rng = np.random.default_rng(seed)
