@@ -16,8 +16,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.highs.child import SMALL_MIP
-from solvers.mip.answer import TROUBLE
-from solvers.mip.context import SolveContext
+from solvers.mip.context import TROUBLE, SolveContext
 from solvers.mip.model import lowered
 from solvers.mip.solutions.incumbents import IncumbentStore
 

@@ -26,8 +26,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.mip.answer import Knowledge, answer
-from solvers.mip.context import SolveContext
+from solvers.mip.context import Knowledge, SolveContext, answer
 from solvers.mip.heuristics.constructive import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducer, Reducing, SolveExactly, unreduced
 from solvers.mip.proof_stage import Proving

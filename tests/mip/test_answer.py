@@ -13,7 +13,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip.answer import Knowledge, answer
+from solvers.mip.context import Knowledge, answer
 from solvers.mip.model import MipModel
 from solvers.mip.presolve_stage import unreduced
 from solvers.mip.solutions.acceptance import Acceptance

@@ -12,7 +12,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip.answer import infeasible
+from solvers.mip.context import infeasible
 from solvers.mip.model import MipModel
 from solvers.mip.presolve_stage import Reduced, hand_on, is_much_smaller, unreduced
 from solvers.mip.solutions.acceptance import Acceptance

@@ -29,7 +29,7 @@ from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import DetachableProgress, Progress
-from solvers.mip.answer import Knowledge, answer, infeasible
+from solvers.mip.context import Knowledge, answer, infeasible
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solutions.start import take_whole
 

@@ -58,8 +58,8 @@ class Needs:
     ----------
     integers : bool
         Integer columns.
-    most_entries : float
-        Entries of the matrix up to which it is any good.
+    most_entries, most_rows : float
+        Entries and rows of the matrix up to which it is any good.
     device : bool
         A GPU.
     relaxation : bool
@@ -72,6 +72,7 @@ class Needs:
 
     integers: bool = False
     most_entries: float = np.inf
+    most_rows: float = np.inf
     device: bool = False
     relaxation: bool = False
     incumbent: bool | None = None
@@ -84,6 +85,8 @@ class Needs:
             raise Declined("there are no integer columns")
         if model.num_nonzeros > self.most_entries:
             raise Declined(f"the matrix has more than {self.most_entries:,.0f} entries")
+        if model.num_rows > self.most_rows:
+            raise Declined(f"the matrix has more than {self.most_rows:,.0f} rows")
         if self.device and context.device.kind == "cpu":
             raise Declined("there is no GPU")
 

@@ -172,6 +172,7 @@ class Needy(Toy):
     [
         (Needs(integers=True), "no integer columns"),
         (Needs(most_entries=1), "more than 1 entries"),
+        (Needs(most_rows=0), "more than 0 rows"),
         (Needs(device=True), "no GPU"),
     ],
 )

@@ -12,6 +12,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.meet_in_the_middle.lists import (
     MARK_BITS,
+    MOST_ROWS,
     SLOT_BITS,
     Grouped,
     KeyArray,
@@ -32,6 +33,7 @@ from solvers.mip.portfolio.heuristic import (
     Declined,
     Heuristic,
     HeuristicContext,
+    Needs,
     Report,
 )
 from solvers.mip.solutions.incumbents import Submit
@@ -244,6 +246,7 @@ class MeetInTheMiddle(Heuristic[tuple[HeuristicContext, Sums], MeetInTheMiddleSe
     """One search, which all turns that run side by side work on together."""
 
     name = SOURCE
+    needs = Needs(most_rows=MOST_ROWS)
 
     def prepare(self, context: HeuristicContext) -> tuple[HeuristicContext, Sums]:
         """Find the sums of the model."""
