@@ -20,6 +20,7 @@ from solvers.core.progress import Progress
 
 if TYPE_CHECKING:
     from solvers.highs.live import Live
+    from solvers.highs.under_way import UnderWay
 
 SECONDS = 0.05
 """How long it is tried."""
@@ -71,17 +72,25 @@ def try_at_once(
     progress: Progress,
     start: Start | None,
     live: Live | None = None,
-) -> Outcome | None:
+) -> tuple[Outcome | None, UnderWay | None]:
     """Return what the reference engine knows after some milliseconds, verified; None without it.
 
     Its points are told in the order in which they were found. ``live`` is what is left in it of the
-    last solve of the same model.
+    last solve of the same model. A branch and bound that has not ended goes on and is returned,
+    too: who takes it over begins nothing again.
     """
-    from solvers.highs.engine import solve_briefly
+    from solvers.highs.engine import search_briefly, solve_briefly
 
-    found = solve_briefly(problem, options, progress, start, SECONDS, live)
-    if found is None:
-        return None
+    under_way = None
+    if problem.is_mip:
+        found, under_way = search_briefly(problem, options, progress, start, SECONDS)
+    else:
+        found = solve_briefly(problem, options, progress, start, SECONDS, live)
+    return None if found is None else _told(problem, found, options, progress), under_way
+
+
+def _told(problem: Problem, found: Outcome, options: Options, progress: Progress) -> Outcome:
+    """Return a verified answer after telling of its points."""
     answer = verify(problem, found, options)
     if not answer.solution_status.has_point:
         return replace(answer, pool=())

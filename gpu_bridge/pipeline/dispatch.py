@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from gpu_bridge.report.improvement import Watcher
     from solvers.core.analyses import Analyses
     from solvers.highs.live import Live
+    from solvers.highs.under_way import UnderWay
 
 WORTH_A_GPU = 20_000
 """Coefficients from which an engine on a GPU may take part without being asked for."""
@@ -101,16 +102,18 @@ def solve(
         )
         stack.enter_context(progress)
         stack.enter_context(interruptible(progress))
-        answer, explanation = None, None
+        answer, under_way, explanation = None, None, None
         if choice is None:
-            answer = _at_once(problem, options, progress, start, live)
+            answer, under_way = _at_once(problem, options, progress, start, live)
+            if under_way is not None:
+                stack.callback(under_way.abandon)
         if answer is None or not is_settled(problem, options, answer):
             from gpu_bridge.pipeline.engines import run_engines
 
             if live is not None and choice is None:
                 live.takes_longer = True
             answer, explanation = run_engines(
-                problem, options, choice, progress, start, answer, analyses
+                problem, options, choice, progress, start, answer, under_way, analyses
             )
         elif answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
             from gpu_bridge.pipeline.engines import explained_in_time
@@ -151,12 +154,12 @@ def _at_once(
     progress: BridgeProgress,
     start: Start | None,
     live: Live | None,
-) -> solvers.core.outcome.Outcome | None:
-    """Return what is known of a small model after some milliseconds, if anything."""
+) -> tuple[solvers.core.outcome.Outcome | None, UnderWay | None]:
+    """Return what is known of a small model after some milliseconds, and who goes on with it."""
     progress.header(problem, options, _cpu_name)
     progress.decision(DECISION)
     if progress.should_stop() is not None:
-        return None
+        return None, None
     return try_at_once(problem, options, progress, start, live)
 
 

@@ -45,6 +45,7 @@ from solvers.core.progress import Progress
 if TYPE_CHECKING:
     from gpu_bridge.report.explain import Explanation
     from solvers.core.analyses import Analyses
+    from solvers.highs.under_way import UnderWay
 
 EXPLANATION_SHARE = 0.5
 """An explanation of infeasibility may take this part of the time the solve took, plus 2 s."""
@@ -61,15 +62,17 @@ def run_engines(
     progress: BridgeProgress,
     start: Start | None,
     known: solvers.core.outcome.Outcome | None,
+    under_way: UnderWay | None = None,
     analyses: Analyses | None = None,
 ) -> tuple[solvers.core.outcome.Outcome, Explanation | None]:
     """Return the verified answer of the engine that fits, and why there is none if there is none.
 
-    ``known`` is what was found at once, from where the engine goes on, and ``analyses`` what
-    earlier solves have left for models of the same structure.
+    ``known`` is what was found at once, from where the engine goes on, ``under_way`` the branch and
+    bound that is at work already, and ``analyses`` what earlier solves have left for models of the
+    same structure.
     """
     if choice is None:
-        chosen = choose(problem, options)
+        chosen = dataclasses.replace(choose(problem, options), under_way=under_way)
         if known is not None:
             start = start_from(known, start)
     else:

@@ -262,7 +262,8 @@ def run_task(
         Points found elsewhere.
     in_child : bool
         Keep out of the way of a process whose other threads are busy in Python: use a child
-        process whatever the size, except for simplex, which can be stopped without being asked.
+        process, except for what is small and can be stopped without being asked: simplex, and
+        branch and bound.
     retry : bool
         Try once more after a crash.
 
@@ -276,7 +277,8 @@ def run_task(
     EngineError
         HiGHS refuses the model.
     """
-    if in_child and is_small(task) and task.settings.get("solver") == "simplex":
+    unasked = task.model.is_mip or task.settings.get("solver") == "simplex"
+    if in_child and is_small(task) and unasked and task.work is Work.SOLVE:
         return run_in_thread(task, progress, offers, halting=True)
     if (is_small(task) and not in_child) or not can_start():
         return run_in_thread(task, progress, offers)

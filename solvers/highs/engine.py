@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,8 +11,6 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import (
     Basis,
     Outcome,
-    PoolSolution,
-    Proof,
     SolutionStatus,
     Start,
     StopReason,
@@ -21,27 +18,18 @@ from solvers.core.outcome import (
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import child
+from solvers.highs.answer import outcome_of, to_outcome
 from solvers.highs.child import SMALL_STUBBORN, run_task
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, lp_settings, mip_settings, prepare
 from solvers.highs.run import run
-from solvers.highs.task import Brief, Model, Offers, Reply, Setting, Task, Work
+from solvers.highs.task import Brief, Offers, Reply, Task, Work
+from solvers.highs.under_way import QUIET, UnderWay
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""
-
-BRIEF = {"threads": 1, "output_flag": False, "mip_improving_solution_save": True}
-"""Settings of a brief solve: points are kept, because nobody is told of them."""
-
-WORTH_A_JUMP = 200
-"""Coefficients from which a brief solve begins with HiGHS's feasibility jump.
-
-That takes 2.8 ms of the 3.5 that a model of 18 coefficients takes. Of 49 random and MIPLIB models
-with fewer, HiGHS 1.16 settled 37 in a quarter of a second with the jump and 39 without, in the
-median in 0.4 of the processor time, and found points of as many others. Of 184 with up to 5,000 it
-found points of 106 that it did not settle with the jump, and of 98 without."""
 
 OVERSTAY = 1.0
 """Seconds beyond its time for which a brief solve is waited for: HiGHS does not look at the clock
@@ -93,7 +81,7 @@ def solve(
     """
     stopped = progress.should_stop()
     if stopped is not None:
-        return _outcome(SolutionStatus.NOTHING, stopped)
+        return outcome_of(SolutionStatus.NOTHING, stopped)
     prepared = prepare(problem)
     if prepared.empty_column is not None:
         return _no_integer(problem, prepared.empty_column)
@@ -113,38 +101,53 @@ def solve_briefly(
     seconds: float,
     live: Live | None = None,
 ) -> Outcome | None:
-    """Try a small problem for some milliseconds, on one core and without a word.
+    """Try a small linear program for some milliseconds, on one core and without a word.
 
     ``live`` is what is left in HiGHS of the last solve of the same model.
 
     Returns
     -------
     Outcome or None
-        What is known after that time, with the improving points of branch and bound as its pool,
-        best first; None where HiGHS fails or does not end.
+        What is known after that time; None where HiGHS fails or does not end.
     """
     channel = HurriedChannel(progress, seconds)
     try:
         prepared = prepare(problem)
-        if prepared.empty_column is not None:
-            return _no_integer(problem, prepared.empty_column)
         task = make_task(prepared, options, start)
-        task = replace(task, settings={**task.settings, **_brief_settings(task.model)})
-        if task.model.is_mip:
-            reply = in_thread(lambda: run(task, Brief(channel)), channel, OVERSTAY, kept=True)
-        else:
-            reply = _lp_briefly(task, channel, live)
+        quiet = replace(task, settings={**task.settings, **QUIET})
+        return to_outcome(_lp_briefly(quiet, channel, live), prepared)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong
-    points = () if reply.points is None else reply.points[::-1]
-    now = progress.seconds
-    pool = [PoolSolution(x, problem.objective_at(x), now, "highs") for x in points]
-    return replace(to_outcome(reply, prepared), pool=tuple(pool))
 
 
-def _brief_settings(model: Model) -> Mapping[str, Setting]:
-    jumps = model.value.size >= WORTH_A_JUMP
-    return BRIEF if jumps else {**BRIEF, "mip_heuristic_run_feasibility_jump": False}
+def search_briefly(
+    problem: Problem,
+    options: EngineOptions,
+    progress: Progress,
+    start: Start | None,
+    seconds: float,
+) -> tuple[Outcome | None, UnderWay | None]:
+    """Search a small mixed-integer problem for some milliseconds, on one core and without a word.
+
+    Returns
+    -------
+    outcome : Outcome or None
+        What is known after that time, with the improving points as its pool, best first; None where
+        HiGHS fails.
+    under_way : UnderWay or None
+        The branch and bound, which goes on, where it has not ended.
+    """
+    try:
+        prepared = prepare(problem)
+        if prepared.empty_column is not None:
+            return _no_integer(problem, prepared.empty_column), None
+        task = make_task(prepared, options, start)
+        under_way = UnderWay(problem, options, prepared, task, progress)
+        if under_way.wait(seconds) or progress.should_stop() is not None:
+            return under_way.end(OVERSTAY), None
+    except (EngineError, MemoryError):
+        return None, None  # as above
+    return under_way.so_far(), under_way
 
 
 def _lp_briefly(task: Task, channel: HurriedChannel, live: Live | None) -> Reply:
@@ -179,35 +182,8 @@ def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = 
     )
 
 
-def to_outcome(reply: Reply, prepared: Prepared) -> Outcome:
-    """Translate HiGHS's reply into an outcome in the units of the problem."""
-    basis = None
-    if reply.column_status is not None and reply.row_status is not None:
-        basis = Basis(reply.column_status, reply.row_status)
-    return _outcome(
-        SolutionStatus[reply.finding.name],
-        StopReason[reply.ending.name],
-        objective=reply.objective,
-        bound=reply.bound,
-        x=reply.x,
-        row_activity=prepared.rows_back(reply.row_activity),
-        row_dual=prepared.duals_back(reply.row_dual),
-        reduced_cost=reply.reduced_cost,
-        basis=basis,
-        primal_ray=reply.primal_ray,
-        dual_ray=prepared.duals_back(reply.dual_ray),
-        candidate=reply.candidate,
-        message=reply.message,
-        statistics=dict(reply.statistics),
-    )
-
-
-def _outcome(status: SolutionStatus, reason: StopReason, **fields: object) -> Outcome:
-    return Outcome(status, reason, proof=Proof.SEARCH, engine="highs", device="cpu", **fields)  # type: ignore[arg-type]
-
-
 def _no_integer(problem: Problem, column: int) -> Outcome:
-    return _outcome(
+    return outcome_of(
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,
         message=f"No integer lies between the bounds {problem.lower[column]:g} and "
@@ -221,14 +197,14 @@ def _no_columns(problem: Problem, tolerance: float) -> Outcome:
     bad = np.flatnonzero((low > tolerance) | (high < -tolerance))
     if bad.size:
         row = int(bad[0])
-        return _outcome(
+        return outcome_of(
             SolutionStatus.INFEASIBLE,
             StopReason.CONVERGED,
             message=f"Row '{problem.row_label(row)}' has no variables and needs a value between "
             f"{low[row]:g} and {high[row]:g}.",
         )
     m = problem.num_rows
-    return _outcome(
+    return outcome_of(
         SolutionStatus.OPTIMAL,
         StopReason.CONVERGED,
         objective=problem.offset,

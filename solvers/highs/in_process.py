@@ -11,14 +11,24 @@ import math
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 from solvers.core.concurrency import leave, start_thread
 from solvers.core.outcome import StopReason
 from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
 from solvers.highs.run import run
-from solvers.highs.task import Ending, FloatArray, Halt, Offers, Reply, Task, Told
+from solvers.highs.task import (
+    Ending,
+    FloatArray,
+    Model,
+    Offers,
+    Reply,
+    Running,
+    Task,
+    Told,
+    WhileItRuns,
+)
 
 Answer = TypeVar("Answer")
 
@@ -35,20 +45,32 @@ class ProgressChannel:
         self._progress = progress
         self._offers = offers
         self._halting = halting
-        self._halts: list[Halt] = []
+        self._running: list[WhileItRuns] = []
         self._given_up = threading.Event()
         self.told = Told()
 
-    def takes(self, halt: Halt) -> bool:
-        """Take what stops simplex, if this process is too busy to be asked by it."""
+    def take_turn(self) -> None:
+        """Go on at once: nobody else has to wait."""
+
+    def takes(self, running: WhileItRuns) -> bool:
+        """Take what stops HiGHS, if this process is too busy to be asked by it."""
         if self._halting:
-            self._halts.append(halt)
+            self._running.append(running)
         return self._halting
 
     def halt(self) -> None:
-        """Stop every simplex that does not ask."""
-        for halt in self._halts:
-            halt()
+        """Stop every HiGHS that does not ask."""
+        for one in self._unasked():
+            one.halt()
+
+    def ask(self) -> None:
+        """Let every HiGHS that does not ask do so once."""
+        for one in self._unasked():
+            one.ask()
+
+    def _unasked(self) -> list[Running]:
+        held = [running() for running in self._running]
+        return [one for one in held if one is not None]
 
     def give_up(self) -> None:
         """Make HiGHS stop although the progress object does not ask for it."""
@@ -122,21 +144,28 @@ def run_in_thread(
 ) -> Reply:
     """Run a task in a fresh thread and wait for it; whatever it raises is raised here.
 
-    When nobody waits for the answer any more, HiGHS is told to stop and left to end by itself, and
-    so it is when it goes on for longer than ``patience`` seconds after it should have stopped; the
-    reply is what it had told by then. With ``halting`` its simplex is stopped from here and never
-    asks.
+    With ``halting`` its simplex is stopped from here and never asks, and branch and bound asks a
+    few times a second. Otherwise as :func:`wait_for_reply`.
     """
     channel = ProgressChannel(progress, offers, halting=halting)
+    return wait_for_reply(Begun(lambda: run(task, channel), channel), task.model, patience)
+
+
+def wait_for_reply(begun: Begun[Reply], model: Model, patience: float = math.inf) -> Reply:
+    """Wait for the reply of a HiGHS that has begun; whatever it raises is raised here.
+
+    When nobody waits for the answer any more, HiGHS is told to stop and left to end by itself, and
+    so it is when it goes on for longer than ``patience`` seconds after it should have stopped; the
+    reply is what it had told by then.
+    """
+    channel = begun.channel
     try:
-        return in_thread(lambda: run(task, channel), channel, patience)
-    except OverstayedError:
-        stopped = progress.should_stop()
-        ended = Ending.INTERRUPTED if stopped is None else Ending[stopped.name]
-        return channel.told.reply(task.model, ended)
+        return begun.end(patience)
+    except OverstayedError as failure:
+        return channel.told.reply(model, failure.ending)
     except MemoryError:
         words = "The reference engine ran out of memory."
-        return channel.told.reply(task.model, Ending.OUT_OF_MEMORY, words)
+        return channel.told.reply(model, Ending.OUT_OF_MEMORY, words)
 
 
 class _Job:
@@ -164,7 +193,7 @@ class _Job:
 
     def wait(self, seconds: float) -> bool:
         """Return whether it has ended, as soon as it has; only one thread may ask."""
-        return self._finished.acquire(timeout=seconds) or self._has_ended
+        return self._has_ended or self._finished.acquire(timeout=seconds)
 
 
 class _KeptThread:
@@ -208,7 +237,98 @@ def _idle_thread() -> _KeptThread:
 
 
 class OverstayedError(Exception):
-    """A thread went on after it should have stopped; it was left behind."""
+    """A thread went on after it should have stopped; it was left behind.
+
+    Parameters
+    ----------
+    ending : Ending
+        Why it should have stopped.
+    """
+
+    def __init__(self, ending: Ending) -> None:
+        super().__init__(ending)
+        self.ending = ending
+
+
+class Begun(Generic[Answer]):
+    """A function that has been begun in another thread.
+
+    Parameters
+    ----------
+    function : callable
+        What to do; nothing it works on may be used again after an OverstayedError.
+    channel : ProgressChannel
+        Says when the thread should stop.
+    kept : bool
+        Take a thread that did such work before, and keep it for more; every such function asks
+        HiGHS for one core. Otherwise the thread is a fresh one.
+    """
+
+    def __init__(
+        self, function: Callable[[], Answer], channel: ProgressChannel, *, kept: bool = False
+    ) -> None:
+        self.channel = channel
+        self._job = job = _Job(function)
+        self._is_kept = kept
+        self._workers = [_idle_thread()] if kept else []
+        if kept:
+            self._workers[0].begin(job)
+            self._thread = self._workers[0].thread
+        else:
+            self._thread = start_thread("highs", job.do, job.failures.append)
+
+    def wait(self, seconds: float) -> bool:
+        """Return whether it has ended, as soon as it has; only one thread may ask."""
+        return self._job.wait(seconds)
+
+    def abandon(self) -> None:
+        """Tell HiGHS to stop, and leave the thread to end by itself; from any thread."""
+        self.channel.give_up()
+        for worker in self._take_workers():
+            worker.end()
+        leave(self._thread)
+
+    def _take_workers(self) -> list[_KeptThread]:
+        """Return the kept thread, if there is one, to the first who asks."""
+        try:
+            return [self._workers.pop()]
+        except IndexError:
+            return []
+
+    def end(self, patience: float = math.inf) -> Answer:
+        """Wait for the end, and return or raise what the function does.
+
+        Parameters
+        ----------
+        patience : float
+            Seconds to wait for it after it should have stopped; none once the answer is abandoned.
+
+        Raises
+        ------
+        OverstayedError
+            It did not stop in time.
+        """
+        job = self._job
+        try:
+            _wait(job, self.channel, patience)
+        except BaseException as reason:
+            # a KeyboardInterrupt, perhaps followed by another: HiGHS is told to end, and has a
+            # moment for it before the interpreter ends, because its threads would abort the process
+            self.abandon()
+            while not isinstance(reason, OverstayedError) and not job.wait(LOOK_AGAIN):
+                pass  # in slices, because a sleeping main thread may miss the next Ctrl-C
+            raise
+        if not self._is_kept:
+            self._thread.join()
+        for worker in self._take_workers():
+            if len(_idle.value) < MOST_IDLE:
+                _idle.value.append(worker)
+            else:
+                worker.end()
+        if job.failures:
+            raise job.failures[0]
+        answer: Answer = job.answers[0]
+        return answer
 
 
 def in_thread(
@@ -218,63 +338,18 @@ def in_thread(
     *,
     kept: bool = False,
 ) -> Answer:
-    """Call ``function`` in another thread, wait for it, and return or raise what it does.
-
-    Parameters
-    ----------
-    function : callable
-        What to do; nothing it works on may be used again after an OverstayedError.
-    channel : ProgressChannel
-        Says when the thread should stop.
-    patience : float
-        Seconds to wait for it beyond that; none once the answer is abandoned.
-    kept : bool
-        Take a thread that did such work before, and keep it for more; every such function asks
-        HiGHS for one core. Otherwise the thread is a fresh one.
-
-    Raises
-    ------
-    OverstayedError
-        It did not stop in time.
-    """
-    job = _Job(function)
-    worker: _KeptThread | None = None
-    if kept:
-        worker = _idle_thread()
-        worker.begin(job)
-        thread = worker.thread
-    else:
-        thread = start_thread("highs", job.do, job.failures.append)
-    try:
-        _wait(job, channel, patience)
-    except BaseException as reason:
-        # a KeyboardInterrupt, perhaps followed by another: HiGHS is told to end, and has a moment
-        # for it before the interpreter ends, because its threads would abort the process then
-        channel.give_up()
-        if worker is not None:
-            worker.end()
-        leave(thread)
-        while not isinstance(reason, OverstayedError) and not job.wait(LOOK_AGAIN):
-            pass  # in slices, because a sleeping main thread may miss the next Ctrl-C
-        raise
-    if worker is None:
-        thread.join()
-    elif len(_idle.value) < MOST_IDLE:
-        _idle.value.append(worker)
-    else:
-        worker.end()
-    if job.failures:
-        raise job.failures[0]
-    answer: Answer = job.answers[0]
-    return answer
+    """Call a function in another thread as :class:`Begun` does, and wait for its end."""
+    return Begun(function, channel, kept=kept).end(patience)
 
 
 def _wait(job: _Job, channel: ProgressChannel, patience: float) -> None:
     """Wait for a job, and tell HiGHS when it should stop; raises OverstayedError."""
     waited = 0.0
     while not job.wait(LOOK_AGAIN):
-        if channel.stop() is not None:
+        if channel.stop() is None:
+            channel.ask()
+        else:
             waited += LOOK_AGAIN
             channel.halt()
         if waited > patience or channel.abandoned():
-            raise OverstayedError
+            raise OverstayedError(channel.stop() or Ending.INTERRUPTED)

@@ -141,10 +141,7 @@ def _with_point(session: Session, status: Any) -> Reply:
     else:
         raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
     message = f"The reference engine broke down{session.reasons()}" if status in STUCK else ""
-    points = session.saved_points()
-    reply = Reply(
-        finding, ending, bound=bound, message=message, statistics=statistics, points=points
-    )
+    reply = Reply(finding, ending, bound=bound, message=message, statistics=statistics)
     if not has_point or x is None:
         return reply
     x = whole(session, x)

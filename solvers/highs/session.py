@@ -28,7 +28,6 @@ from solvers.highs.task import (
     Channel,
     Ending,
     FloatArray,
-    Halt,
     IndexArray,
     Model,
     Setting,
@@ -104,9 +103,19 @@ class Session:
     def halt(self) -> None:
         """Stop simplex within an iteration, from any thread: it reads its limit every time.
 
-        Interior point reads its limit once and has to ask.
+        Branch and bound reads it at every node. Interior point reads it once and has to ask.
         """
         self.highs.setOptionValue("time_limit", 0.0)
+
+    def ask(self) -> None:
+        """Let a branch and bound that does not ask by itself ask and tell once, from any thread."""
+        if self.model.is_mip:
+            for kind in ASKING:
+                self.highs.startCallback(kind)
+
+    def speak(self) -> None:
+        """Let HiGHS write its log from now on, from any thread."""
+        self.highs.setOptionValue("output_flag", True)
 
     def crossover(self, x: FloatArray, reduced_cost: FloatArray, row_dual: FloatArray) -> None:
         """Push a complementary point on to a basis; :meth:`basis` then tells whether it worked.
@@ -261,11 +270,6 @@ class Session:
         y = np.array(found.row_dual, dtype=np.float64) if found.dual_valid else None
         return x, y
 
-    def saved_points(self) -> FloatArray | None:
-        """Return the improving points (k, n) of branch and bound; None where none were kept."""
-        saved = self.highs.getSavedMipSolutions()
-        return np.array([point.col_value for point in saved]) if saved else None
-
     def dual_ray(self) -> FloatArray | None:
         """Return a direction (m,) in which the duals improve for ever, of either sign."""
         if not self.model.num_rows:
@@ -304,12 +308,15 @@ class Session:
 
         session: Session = weakref.proxy(self)
         table = handlers(session)
-        self._unasked = self.channel.takes(weakly(self.halt))
+        self._unasked = self.channel.takes(weakref.ref(self))
         if self._unasked:
-            del table[int(_core.cb.HighsCallbackType.kCallbackSimplexInterrupt)]
+            del table[int(Kind.kCallbackSimplexInterrupt)]
+        once = {int(kind): kind for kind in ASKING} if self._unasked else {}
 
         def on_callback(kind: int, message: str, out: Any, into: Any, user: Any) -> None:
             try:
+                if kind in once:
+                    session.highs.stopCallback(once[kind])
                 table[int(kind)](message, out, into)
             except BaseException as failure:  # must not unwind through HiGHS's own frames
                 session._failure = failure
@@ -317,10 +324,8 @@ class Session:
                     into.user_interrupt = True
 
         self.check(self.highs.setCallback(on_callback, None), "take callbacks")
-        for kind in table:
-            self.check(
-                self.highs.startCallback(_core.cb.HighsCallbackType(kind)), "start a callback"
-            )
+        for kind in table.keys() - once.keys():
+            self.check(self.highs.startCallback(Kind(kind)), "start a callback")
 
 
 def highs_basis(column_status: ByteArray, row_status: ByteArray) -> Any:
@@ -357,23 +362,15 @@ def _different(*pairs: FloatArray) -> IndexArray:
     return np.flatnonzero(differs).astype(np.int32)
 
 
-def weakly(halt: Halt) -> Halt:
-    """Return what stops a session as long as there is one, and does not keep it."""
-    method = weakref.WeakMethod(halt)
-
-    def stop() -> None:
-        still_there = method()
-        if still_there is not None:
-            still_there()
-
-    return stop
-
-
 # What happens when HiGHS calls back: log lines, incumbents, bounds, and the wish to stop.
 
 
 Kind = _core.cb.HighsCallbackType
 Handler = Callable[[str, Any, Any], None]
+
+ASKING = (Kind.kCallbackMipInterrupt, Kind.kCallbackMipUserSolution)
+"""When branch and bound asks, at every node and more often. Where other threads are busy in Python
+it would wait for them each time, so there it asks once whenever it is told to."""
 
 
 NOISE = ("No semi-integer/integer variables in model with non-empty integrality",)
@@ -453,6 +450,7 @@ class _MipReports:
             self._session.channel.bound(bound)
 
     def on_interrupt(self, message: str, out: Any, into: Any) -> None:
+        self._session.channel.take_turn()
         if self._session.channel.stop() is not None:
             into.user_interrupt = True
         self.on_bound(message, out, into)

@@ -164,8 +164,7 @@ class Task:
 class Reply:
     """The answer to a :class:`Task`, with the fields of :class:`solvers.core.outcome.Outcome`.
 
-    ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`. ``points`` (k, n)
-    are the improving points of branch and bound in their order, where a setting has them kept.
+    ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`.
     """
 
     finding: Finding
@@ -181,7 +180,6 @@ class Reply:
     primal_ray: FloatArray | None = None
     dual_ray: FloatArray | None = None
     candidate: FloatArray | None = None
-    points: FloatArray | None = None
     row_sides: ByteArray | None = None
     column_sides: ByteArray | None = None
     minimal: bool = False
@@ -215,8 +213,22 @@ class Told:
 Offers = Callable[[], "FloatArray | None"]
 """Asked often; returns a feasible point found elsewhere that was not given before, or None."""
 
-Halt = Callable[[], None]
-"""Makes a running simplex stop; harmless at any other time."""
+
+class Running(Protocol):
+    """A HiGHS that does not ask by itself; its methods may be called from any thread."""
+
+    def halt(self) -> None:
+        """Make simplex or branch and bound stop; harmless at any other time."""
+
+    def ask(self) -> None:
+        """Let branch and bound ask and tell once, at its next look."""
+
+    def speak(self) -> None:
+        """Let it write its log from now on."""
+
+
+WhileItRuns = Callable[[], "Running | None"]
+"""Returns a HiGHS as long as there is one, and does not keep it."""
 
 
 class Channel(Protocol):
@@ -243,8 +255,11 @@ class Channel(Protocol):
     def offered_point(self) -> FloatArray | None:
         """Return a point found elsewhere that HiGHS has not been given yet, or None."""
 
-    def takes(self, halt: Halt) -> bool:
-        """Take what stops simplex from another thread; if taken, simplex need not ask."""
+    def take_turn(self) -> None:
+        """Return when branch and bound may go on: where threads are few, others may be at work."""
+
+    def takes(self, running: WhileItRuns) -> bool:
+        """Take what stops HiGHS from another thread; if taken, it need not ask all the time."""
 
 
 class Quiet:
@@ -254,6 +269,7 @@ class Quiet:
         self.time_left = channel.time_left
         self.stop = channel.stop
         self.log = channel.log
+        self.take_turn = channel.take_turn
         self.takes = channel.takes
 
     def incumbent(self, objective: float, x: FloatArray) -> None:

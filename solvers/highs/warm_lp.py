@@ -7,6 +7,7 @@ good enough to go on with, and is no proof: :mod:`solvers.highs.lp` has those.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,7 @@ from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.lp import LIMITS, SOLVED
 from solvers.highs.model import lp_settings
 from solvers.highs.rays import without_traces
-from solvers.highs.session import Session, Status, weakly
+from solvers.highs.session import Session, Status
 from solvers.highs.task import Brief, Channel, Ending, Finding, FloatArray, Model, Setting
 
 MOST_ITERATIONS = 2**31 - 1
@@ -159,7 +160,7 @@ class WarmLp:
         if reason is not None:
             return Solved(Finding.NOTHING, Ending[reason.name], None, None, 0)
         channel = ProgressChannel(progress, halting=True)
-        channel.takes(weakly(self._session.halt))
+        channel.takes(weakref.ref(self._session))
         brief = Brief(channel)
         return in_thread(
             lambda: self.solve(brief, iterations, presolve=presolve), channel, kept=True

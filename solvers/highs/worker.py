@@ -32,7 +32,7 @@ from solvers.highs.messages import (
     send,
 )
 from solvers.highs.run import run
-from solvers.highs.task import Ending, FloatArray, Halt, Reply, Task
+from solvers.highs.task import Ending, FloatArray, Reply, Task, WhileItRuns
 
 
 class ChildChannel:
@@ -75,7 +75,10 @@ class ChildChannel:
         offer = self._page.read_point(OFFER)
         return None if offer is None else offer[1]
 
-    def takes(self, halt: Halt) -> bool:
+    def take_turn(self) -> None:
+        """Go on at once: nobody else is at work in this process."""
+
+    def takes(self, running: WhileItRuns) -> bool:
         """Leave asking to HiGHS: nobody else is at work in this process."""
         return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,11 +21,12 @@ from solvers.mip.context import TROUBLE, SolveContext
 from solvers.mip.model import lowered
 from solvers.mip.solutions.incumbents import IncumbentStore
 
+if TYPE_CHECKING:
+    from solvers.highs.under_way import UnderWay
+
 ALONE, HEAD_START = 0.15, 0.5
-"""Until so many seconds of a solve HiGHS works on a small model in this process all alone, and so
-many seconds it has in all: most models need no more. In between there is one walk beside it, which
-leaves the interpreter's lock to HiGHS's callbacks, and a second HiGHS begins in a child process, to
-go on with what takes longer; it is about ready when the first is told to stop."""
+"""Until so many seconds of a solve HiGHS works on a small model all alone, and until so many with
+one walk beside it: most models need no more."""
 
 MOST_THREADS = 4
 """Threads of branch and bound."""
@@ -50,6 +52,8 @@ class Proving:
     solve : SolveContext
     on_point : callable
         Told of each point (n,) that branch and bound has found and the incumbent store taken.
+    under_way : UnderWay, optional
+        The branch and bound, where it has begun already.
 
     Notes
     -----
@@ -58,12 +62,16 @@ class Proving:
     would take alone; they share points and bounds, and the first that is through is believed.
     """
 
-    def __init__(self, solve: SolveContext, on_point: Callable[[FloatArray], None]) -> None:
+    def __init__(
+        self,
+        solve: SolveContext,
+        on_point: Callable[[FloatArray], None],
+        under_way: UnderWay | None = None,
+    ) -> None:
         self._solve = solve
         self._on_point = on_point
+        self._under_way = under_way
         self._prover: Prover | None = None
-        self._small: Prover | None = None
-        self._head_start_ends = 0.0
         self._rivals: list[Prover] = []
 
     @property
@@ -86,30 +94,25 @@ class Proving:
     def begin(self) -> bool:
         """Begin beside the heuristics; return whether it was over at once."""
         solve = self._solve
-        if self._is_small():
-            self._head_start_ends = solve.progress.seconds + HEAD_START
-            self._small = self._begin_small()
-            if self._small_has_proven(until=ALONE):
-                return True
         best = solve.incumbents.pool.best
         self._prover = self._make(1 if self._has_rivals() else self._share_of_cores())
-        self._prover.start(_begin_at(solve.start if best is None else best.x))
+        self._prover.start(_begin_at(solve.start if best is None else best.x), self._under_way)
         if self._has_rivals():
             solve.spawn("rivals", self._begin_rivals)
-        return False
+        return self._small_has_proven(until=ALONE)
 
     def end_head_start(self) -> bool:
-        """Let the child go on with what takes a small model longer; return whether it is over."""
-        if self._small is None:
-            return False
-        if self._small_has_proven(until=self._head_start_ends):
-            return True
-        self._small.stop()
-        return False
+        """Return whether a small model is over once branch and bound has had its head start."""
+        return self._small_has_proven(until=HEAD_START)
 
     def try_few_nodes(self) -> bool:
-        """Try a small model alone, as most need few nodes; return whether it is over."""
+        """Try a small model alone, as most need few nodes; return whether it is over.
+
+        What has begun already rests after that.
+        """
         solve = self._solve
+        if self._under_way is not None:
+            return self._try_on(self._under_way)
         if not self._is_small():
             return False
         limit = solve.options.node_limit
@@ -124,9 +127,23 @@ class Proving:
         self._prover = prover
         return True
 
+    def _try_on(self, under_way: UnderWay) -> bool:
+        """Go on with what has begun for its head start, and let it rest then."""
+        self._prover = self._make(1)
+        self._prover.start(None, under_way)
+        if self._small_has_proven(until=HEAD_START):
+            return True
+        under_way.rest()
+        return False
+
     def run(self) -> None:
-        """Work in the calling thread with all cores, from the best point so far."""
+        """Work with all cores, from the best point so far, or go on after a rest."""
         solve = self._solve
+        if self._under_way is not None:
+            self._under_way.resume()
+            while self.is_running and not (self.has_proven(within=LOOK_AGAIN) or solve.is_over()):
+                pass
+            return
         best = solve.incumbents.pool.best
         self._prover = self._make(solve.cores)
         self._prover.run(_begin_at(None if best is None else best.x))
@@ -145,7 +162,7 @@ class Proving:
 
     def stop(self) -> None:
         """Tell it that nobody waits any more."""
-        for one in (self._small, self._prover, *self._rivals):
+        for one in (self._prover, *self._rivals):
             if one is not None:
                 one.stop()
 
@@ -167,28 +184,15 @@ class Proving:
             if solve.over.is_set():
                 rival.stop()
 
-    def _begin_small(self) -> Prover:
-        """Begin with a small model in this process."""
-        prover = self._make(self._share_of_cores())
-        prover.start(_begin_at(self._solve.start), in_child=False)
-        return prover
-
     def _small_has_proven(self, until: float) -> bool:
-        """Wait for a small model until so many seconds of the solve; return whether it is proven.
-
-        What the child was to go on with ends then.
-        """
-        small, progress = self._small, self._solve.progress
-        assert small is not None  # asked by the callers
-        while progress.seconds < until and not self._solve.is_settled():
-            if small.wait(LOOK_AGAIN):
-                break
-        if not _is_answer(small.outcome):
+        """Wait for a small model until a second of the solve; return whether it is proven."""
+        if not self._is_small():
             return False
-        if self._prover is not None:
-            self._prover.stop()
-        self._prover = small
-        return True
+        progress = self._solve.progress
+        while progress.seconds < until and self.is_running and not self._solve.is_settled():
+            if self.has_proven(within=LOOK_AGAIN):
+                return True
+        return self.has_proven()
 
     def _make(self, threads: int, node_limit: int | None = None, seed: int | None = None) -> Prover:
         solve = self._solve
@@ -265,19 +269,28 @@ class Prover:
         self._thread: threading.Thread | None = None
         self.outcome: Outcome | None = None
 
-    def start(self, begin: Start | None, *, in_child: bool = True) -> None:
-        """Begin in a thread of its own, if the system has one left."""
+    def start(self, begin: Start | None, under_way: UnderWay | None = None) -> None:
+        """Begin in a thread of its own, if the system has one left, or go on with what has begun.
+
+        A large model goes to a child process.
+        """
+
+        def work() -> None:
+            if under_way is None:
+                self.run(begin, in_child=True)
+            else:
+                self._run(lambda: under_way.go_on(self._deputy, self._submit))
+
         try:
-            self._thread = start_thread(
-                "prover", lambda: self.run(begin, in_child=in_child), self._has_failed
-            )
+            self._thread = start_thread("prover", work, self._has_failed)
         except EngineError as failure:
             self._has_failed(failure)
 
     def run(self, begin: Start | None, *, in_child: bool = True) -> None:
         """Work in the calling thread; what comes of it is in ``outcome``."""
-        try:
-            self.outcome = highs.solve(
+
+        def solve() -> Outcome:
+            return highs.solve(
                 self._problem,
                 self._options,
                 self._deputy,
@@ -285,6 +298,12 @@ class Prover:
                 offers=self._submit,
                 in_child=in_child,
             )
+
+        self._run(solve)
+
+    def _run(self, solve: Callable[[], Outcome]) -> None:
+        try:
+            self.outcome = solve()
         except Exception as failure:  # the points of others are not lost
             self._has_failed(failure)
         finally:

@@ -1,6 +1,7 @@
 """The schedule of a mixed-integer solve: what runs when, where, and when it is over.
 
-    at once        branch and bound of the problem as it was given, in a child process
+    at once        branch and bound of the problem as it was given, in a child process or, where the
+                   problem is small, in a thread of this one
     meanwhile      points at bounds, then presolve; beside it a sweep and then a walker on the
                    unreduced model
     then           heuristics on the reduced model: turns on every CPU thread that is left, and on
@@ -33,6 +34,7 @@ from solvers.mip.proof_stage import Proving
 from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
+    from solvers.highs.under_way import UnderWay
     from solvers.mip.portfolio.heuristic import HeuristicContext
 
 
@@ -92,6 +94,7 @@ def solve(
     start: Start | None = None,
     *,
     solve_exactly: SolveExactly | None = None,
+    under_way: UnderWay | None = None,
 ) -> Outcome:
     """Search for good points of a mixed-integer problem, and prove how good they are.
 
@@ -108,6 +111,8 @@ def solve(
         ``x`` (n,), with NaN for what is unknown.
     solve_exactly : callable, optional
         Asked for an exact solution of what presolve has left.
+    under_way : UnderWay, optional
+        The branch and bound, where it has begun already.
 
     Returns
     -------
@@ -116,10 +121,10 @@ def solve(
         only by branch and bound, presolve or safe propagation.
     """
     if not options.presolve:
-        return search(problem, options, progress, start, lambda _: unreduced(problem))
+        return search(problem, options, progress, start, lambda _: unreduced(problem), under_way)
     reducer = Reducer(problem, solve_exactly)
     try:
-        return search(problem, options, progress, start, reducer)
+        return search(problem, options, progress, start, reducer, under_way)
     finally:
         reducer.abandon()
 
@@ -130,9 +135,10 @@ def search(
     progress: Progress,
     start: Start | None,
     reduce: Reduce,
+    under_way: UnderWay | None = None,
 ) -> Outcome:
     """Solve a problem beside what reduces it."""
-    schedule = _Schedule(SolveContext(problem, options, progress, start))
+    schedule = _Schedule(SolveContext(problem, options, progress, start), under_way)
     progress.listen(schedule.take)
     run = schedule.in_turn if schedule.solve.is_sequential else schedule.side_by_side
     try:
@@ -144,10 +150,10 @@ def search(
 class _Schedule:
     """The order in which the parts of one solve come, and its end."""
 
-    def __init__(self, solve: SolveContext) -> None:
+    def __init__(self, solve: SolveContext, under_way: UnderWay | None = None) -> None:
         self.solve = solve
         self._reducing = Reducing(solve)
-        self._proving = Proving(solve, self._reducing.take)
+        self._proving = Proving(solve, self._reducing.take, under_way)
         self._ending = threading.Lock()
         self._answer: Outcome | None = None
 

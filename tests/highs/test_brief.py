@@ -9,7 +9,7 @@ from gpu_bridge.options import make_options
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs import engine
+from solvers.highs import engine, under_way
 
 JUMP = "mip_heuristic_run_feasibility_jump"
 
@@ -22,8 +22,8 @@ def test_tiny_models_are_solved_without_the_feasibility_jump(coefficients, jumps
         asked.append(task.settings)
         return with_its_settings(task, *more)
 
-    with_its_settings = engine.run
-    monkeypatch.setattr(engine, "run", run)
+    with_its_settings = under_way.run
+    monkeypatch.setattr(under_way, "run", run)
     columns = coefficients // 2
     problem = Problem.from_arrays(
         -np.arange(1.0, columns + 1.0),
@@ -32,7 +32,8 @@ def test_tiny_models_are_solved_without_the_feasibility_jump(coefficients, jumps
         upper=1.0,
         integrality=True,
     )
-    found = engine.solve_briefly(problem, make_options({}), Progress(), None, 60.0)
+    found, goes_on = engine.search_briefly(problem, make_options({}), Progress(), None, 60.0)
+    assert goes_on is None
     assert found is not None
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert found.objective == -(3.0 * columns - 3.0)

@@ -45,7 +45,7 @@ class Scripted(Prover):
         self.seed = options.seed
         self.made.append((options.seed, options.threads))
 
-    def start(self, begin, *, in_child=True) -> None:
+    def start(self, begin, under_way=None) -> None:
         reason = self.endings.get(self.seed)
         if reason is not None:
             self.outcome = Outcome(SolutionStatus.OPTIMAL, reason, engine="highs", device="cpu")
@@ -142,39 +142,22 @@ def test_rivals_solve_a_model(monkeypatch):
     solve.wait_for_threads()
 
 
-class HeadStart(Scripted):
-    """A first branch and bound in this process, which ends ``with_child`` or never."""
-
-    with_child: ClassVar[bool] = False
-    first: ClassVar[Prover | None] = None
-
-    def start(self, begin, *, in_child=True) -> None:
-        if not in_child:
-            type(self).first = self
-        elif self.with_child:
-            assert self.first is not None
-            self.first.outcome = Outcome(
-                SolutionStatus.OPTIMAL, StopReason.CONVERGED, engine="highs", device="cpu"
-            )
-            self.first._ended.set()
-
-
 @pytest.fixture
 def head_start(scripted, monkeypatch):
-    monkeypatch.setattr(proof_stage, "Prover", HeadStart)
     monkeypatch.setattr(proof_stage, "ALONE", 0.0)
     monkeypatch.setattr(proof_stage, "HEAD_START", np.inf)
     monkeypatch.setattr(Proving, "_is_small", lambda self: True)
-    return monkeypatch
+    return scripted
 
 
-def test_a_small_model_that_is_proven_in_its_head_start_needs_no_child(head_start):
-    head_start.setattr(HeadStart, "with_child", True)
-    one = Proving(solve_context_of(4), lambda x: None)
+def test_what_is_proven_in_its_head_start_is_over(head_start):
+    solve = solve_context_of(4)
+    one = Proving(solve, lambda x: None)
     assert not one.begin()
+    head_start.endings = {0: StopReason.CONVERGED}
+    one._prover.start(None)
     assert one.end_head_start()
-    assert one.outcome is HeadStart.first.outcome
-    assert len(HeadStart.stopped) == 1
+    assert one.outcome is not None
 
 
 def test_heuristics_begin_within_the_head_start(head_start):

@@ -21,11 +21,12 @@ from solvers.core.errors import EngineError
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs import engine
+from solvers.highs import engine, under_way
 from solvers.highs.live import Live
+from solvers.mip import proof_stage
 from tests.highs.models import covering, packing
 from tests.locations import ROOT
-from tests.soon import LONG
+from tests.soon import LONG, soon
 
 INF = np.inf
 
@@ -312,6 +313,7 @@ def finds(monkeypatch: pytest.MonkeyPatch, x: list[float], bound: float, **more:
         )
 
     monkeypatch.setattr(engine, "solve_briefly", solve_briefly)
+    monkeypatch.setattr(engine, "search_briefly", lambda *given: (solve_briefly(*given), None))
 
 
 @pytest.mark.parametrize("given", [None, Start(x=np.zeros(3)), Start(row_dual=np.ones(2))])
@@ -368,7 +370,7 @@ def test_a_failure_is_left_to_others(failure: Exception, monkeypatch: pytest.Mon
     def fails(*given: object) -> None:
         raise failure
 
-    monkeypatch.setattr(engine, "run", fails)
+    monkeypatch.setattr(under_way, "run", fails)
     others = Long(monkeypatch)
     assert gb.solve(MIP).solution_status is SolutionStatus.OPTIMAL
     assert others.starts == [None]
@@ -380,7 +382,7 @@ def test_who_does_not_hear_of_the_time_is_left_behind(monkeypatch: pytest.Monkey
     def deaf(*given: object) -> None:
         release.wait(LONG)
 
-    monkeypatch.setattr(engine, "run", deaf)
+    monkeypatch.setattr(under_way, "run", deaf)
     monkeypatch.setattr(engine, "OVERSTAY", 0.01)
     others = Long(monkeypatch)
     outcome = gb.solve(MIP)
@@ -403,7 +405,8 @@ def test_without_time_nothing_is_settled_and_nothing_lost(
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("problem", [LP, MIP, INFEASIBLE], ids=["LP", "MIP", "infeasible"])
 def test_no_time_at_all_is_no_answer(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "run", None)  # nobody calls it
+    monkeypatch.setattr(engine, "begin", None)  # nobody calls it
+    monkeypatch.setattr(under_way, "run", None)
     outcome = gb.solve(problem, time_limit=0)
     assert outcome.solution_status is SolutionStatus.NOTHING
     assert outcome.stop_reason is StopReason.TIME_LIMIT
@@ -416,3 +419,52 @@ def test_limits_on_iterations_and_nodes_hold() -> None:
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     limited = gb.solve(as_integer(problem), node_limit=0, presolve=False, device="cpu")
     assert int(limited.statistics.get("nodes", 0)) <= 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_branch_and_bound_goes_on_and_nothing_begins_again(
+    threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(brief, "SECONDS", 0.0)
+    begun = []
+    run = under_way.run
+
+    def counted(*given: object) -> object:
+        begun.append(given)
+        return run(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(under_way, "run", counted)
+    monkeypatch.setattr(proof_stage, "highs", None)  # who solves a problem anew comes here
+    problem = covering(30, 40, integer=True)
+    outcome = gb.solve(problem, threads=threads, device="cpu")
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.engine == "mip"
+    assert "heuristics beside branch and bound" in outcome.log
+    assert len(begun) == 1
+
+
+def test_branch_and_bound_ends_where_an_exact_engine_takes_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brief, "SECONDS", 0.0)
+    stopped = []
+    abandon = under_way.UnderWay.abandon
+
+    def counted(self: under_way.UnderWay) -> None:
+        abandon(self)
+        stopped.append(self)
+
+    monkeypatch.setattr(under_way.UnderWay, "abandon", counted)
+    problem = Problem.from_arrays(
+        np.arange(1.0, 41.0),
+        np.vstack([np.arange(1.0, 41.0) % 7 + 3.0, np.eye(40)[0]]),
+        -INF,
+        [90.0, 1.0],
+        upper=1.0,
+        integrality=True,
+        maximize=True,
+    )
+    outcome = gb.solve(problem, device="cpu")
+    assert outcome.engine == "knapsack"
+    (one,) = stopped
+    assert soon(lambda: one.wait(0.0))

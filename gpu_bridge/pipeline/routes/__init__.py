@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from solvers.core.analyses import Analyses
+    from solvers.highs.under_way import UnderWay
 
 RACE = "race"
 """What ``method`` says where several engines run."""
@@ -21,7 +22,8 @@ class Choice:
     In a race ``method`` is :data:`RACE`, ``contenders`` names the engines, and ``device`` is the
     fastest one that any of them uses. With ``then`` branch and bound goes on where the engine does
     not end in its share of the time. ``on_cluster`` means members on a cluster's nodes, by what the
-    options name. ``analyses`` is where engines leave what the next solve may use.
+    options name. ``analyses`` is where engines leave what the next solve may use, ``under_way`` a
+    branch and bound that is at work already.
     """
 
     method: str
@@ -31,6 +33,7 @@ class Choice:
     then: bool = False
     on_cluster: bool = False
     analyses: Analyses | None = None
+    under_way: UnderWay | None = None
 
     @property
     def title(self) -> str:

@@ -6,6 +6,7 @@ What presolve turns into a knapsack problem goes to the exact engine of its kind
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from gpu_bridge.pipeline.routes import Choice
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import DetachableProgress, Progress
+
+if TYPE_CHECKING:
+    from solvers.highs.under_way import UnderWay
 
 KNAPSACK_SHARE = 0.3
 """Part of the time left for solving exactly what presolve turned into a knapsack problem, beside
@@ -32,7 +36,11 @@ def run(
     problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
 ) -> Outcome:
     """Solve a mixed-integer program by heuristics and branch and bound side by side."""
-    return mip_route(problem, options, progress, start)
+    begun = choice.under_way
+    if begun is not None and not begun.fits(problem, options):
+        begun.abandon()
+        begun = None
+    return mip_route(problem, options, progress, start, begun)
 
 
 def mip_route(
@@ -40,11 +48,13 @@ def mip_route(
     options: Options,
     progress: Progress,
     start: Start | None = None,
+    under_way: UnderWay | None = None,
     *,
     exactly: bool = True,
 ) -> Outcome:
     """Solve a mixed-integer program by heuristics and branch and bound side by side.
 
+    ``under_way`` is the branch and bound, if it is at work already.
     What presolve turns into a knapsack problem is solved as such; not so without ``exactly``.
     Without coefficients each column is for itself, and there is nothing to search.
 
@@ -63,7 +73,12 @@ def mip_route(
 
     is_exact = exactly and not options.heuristics_only
     return mip.solve(
-        problem, options, progress, start, solve_exactly=solve_knapsack if is_exact else None
+        problem,
+        options,
+        progress,
+        start,
+        solve_exactly=solve_knapsack if is_exact else None,
+        under_way=under_way,
     )
 
 
