@@ -20,10 +20,8 @@ import scipy.sparse as sp
 from benchmarks.kernels import copy_bandwidth, median_seconds
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
-from solvers.simplex.batch.kernels.check import CHECK, FIGURES, VARYING
+from solvers.simplex.batch.kernels.check import CHECK, FIGURES, NARROW, VARYING
 from solvers.simplex.batch.kernels.check import FAMILY as CHECKS
-from solvers.simplex.batch.kernels.narrow import FAMILY as NARROWS
-from solvers.simplex.batch.kernels.narrow import NARROW
 from solvers.simplex.batch.prepare import claims_mask, columns_of, is_full
 
 SHAPES = ((20, 40), (50, 100), (100, 200))
@@ -109,8 +107,8 @@ def measure_narrow(device: Device, copy: float, size: int) -> dict[str, Any]:
     """Time the narrowing of as many statuses as the largest batch has."""
     wide = device.to_device(np.ones(size, dtype=np.int32))
     values = device.to_device(np.zeros(size, dtype=np.uint8))
-    seconds = median_seconds(device, lambda: NARROWS["narrow"](size, wide, values))
-    moved = NARROW.bytes_moved({"wide": wide, "values": values})
+    seconds = median_seconds(device, lambda: CHECKS["narrow"](size, wide, values))
+    moved = NARROW.bytes_moved({"wide": wide, "narrowed": values})
     return row("narrow", f"{size} numbers", moved, seconds, copy)
 
 

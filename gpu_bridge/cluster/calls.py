@@ -10,7 +10,9 @@ import gpu_bridge
 from gpu_bridge.cluster import remote
 from gpu_bridge.cluster.connection import INSTALL, RETRIES, Cluster
 from solvers.core.errors import ClusterError, EngineError, GpuBridgeError, ProblemError
-from solvers.core.outcome import StopReason
+from solvers.core.outcome import Basis, Start, StopReason
+from solvers.core.problem import Problem
+from solvers.core.rows import SparseRows
 
 
 class WorkerLostError(EngineError):
@@ -131,3 +133,57 @@ class Calls:
     def end_exchange(self, exchange: Any) -> None:
         """End an exchange."""
         self._ray.kill(exchange)
+
+
+# Models and starts as plain data, for the way to a worker.
+#
+# Names of columns and rows stay behind, as a worker has no use for them, and so does whatever a
+# problem keeps of itself.
+
+
+VECTORS = ("cost", "row_lower", "row_upper", "lower", "upper", "integrality")
+
+Packed = dict[str, Any]
+
+
+def pack(problem: Problem) -> Packed:
+    """Return a problem as plain data, on the same arrays."""
+    entries = problem.entries
+    packed: Packed = {name: getattr(problem, name) for name in VECTORS}
+    packed["entries"] = (entries.data, entries.indices, entries.indptr)
+    return packed | {
+        "offset": problem.offset,
+        "maximize": problem.maximize,
+        "name": str(problem.name),
+    }
+
+
+def unpack(packed: Packed) -> Problem:
+    """Return the problem; its matrix stays where Ray has put the arrays."""
+    own = {name: packed[name].copy() for name in VECTORS}
+    data, indices, indptr = packed["entries"]
+    shape = own["row_lower"].size, own["cost"].size
+    return Problem.from_canonical(
+        **own,
+        matrix=SparseRows(data, indices, indptr, shape),
+        offset=packed["offset"],
+        maximize=packed["maximize"],
+        name=packed["name"],
+    )
+
+
+def pack_start(start: Start | None) -> tuple[Any, ...] | None:
+    """Return a start as plain data."""
+    if start is None:
+        return None
+    basis = start.basis
+    statuses = None if basis is None else (basis.column_status, basis.row_status)
+    return start.x, start.row_dual, statuses
+
+
+def unpack_start(packed: tuple[Any, ...] | None) -> Start | None:
+    """Return the start."""
+    if packed is None:
+        return None
+    x, row_dual, statuses = packed
+    return Start(x, row_dual, None if statuses is None else Basis(*statuses))

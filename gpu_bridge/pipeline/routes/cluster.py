@@ -16,13 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.cluster.calls import Calls
+from gpu_bridge.cluster.calls import Calls, pack, pack_start
 from gpu_bridge.cluster.connection import join
-from gpu_bridge.cluster.wire import pack, pack_start
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.portfolio.branching import Bounds, part
-from gpu_bridge.pipeline.portfolio.member import solve_member
-from gpu_bridge.pipeline.portfolio.members import Member, depth_of, line_up, seats
+from gpu_bridge.pipeline.portfolio.members import (
+    Bounds,
+    Member,
+    depth_of,
+    line_up,
+    part,
+    seats,
+    solve_member,
+)
 from gpu_bridge.pipeline.routes import Choice
 from solvers.core.concurrency import LOOK_AGAIN, start_thread
 from solvers.core.errors import EngineError

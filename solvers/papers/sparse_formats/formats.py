@@ -24,7 +24,7 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.kernels.family import Family
-from solvers.papers.sparse_formats.kernels import coo, csr, ell, sell
+from solvers.papers.sparse_formats.kernels import coo, csr, sell
 from solvers.papers.sparse_formats.schedule import Schedule, array_module
 
 FULL_SHIFTS = {4: 31, 8: 63}
@@ -56,7 +56,7 @@ class Storage:
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """The arguments that kernels take of it (``kernels/storage.py``)."""
+        """The arguments that kernels take of it (``kernels/csr.py``)."""
         return (self.indices, self.values, self.dictionary, self.bases, self.base_shift)
 
     @property
@@ -331,7 +331,7 @@ def _calls(matrix: SparseMatrix, vector: Any, product: Any) -> list[Call]:
         ]
     if isinstance(matrix, ELL):
         parts = (matrix.rows, matrix.lengths, matrix.indices, matrix.values)
-        return [(ell.ELL, "ell_multiply", (*parts, vector, product))]
+        return [(sell.SELL, "ell_multiply", (*parts, vector, product))]
     layout = (matrix.rows, matrix.slice_shift, matrix.slice_starts, matrix.lengths)
     order = (matrix.order, int(matrix.order.size > 0))
     parts = (*layout, *order, *matrix.storage.arguments)

@@ -63,27 +63,13 @@ void flow_steps(int column_slices, int column_height, Grid<const Index> column_m
                 Numbers control, int count, int /*blocks*/, Grid<const double> /*tagged_reflected*/,
                 Grid<const double> /*tagged_y*/, int /*threads*/) {
     std::vector<double> memory(x.size());
-    const NumbersOut reflected(memory.data(), x.size());
-    const PrimalHalf<Index> primal{slices_of(column_slices, column_height, column_meta,
-                                             column_indices, column_values, column_table,
-                                             column_splits, column_partials, column_tickets),
-                                   y,
-                                   cost,
-                                   lower,
-                                   upper,
-                                   column_metric,
-                                   reflected,
-                                   {x, x_anchor, x_projection, x_difference, x_first_difference},
-                                   control};
-    const DualHalf<Index> dual{slices_of(row_slices, row_height, row_meta, row_indices, row_values,
-                                         row_table, row_splits, row_partials, row_tickets),
-                               reflected,
-                               row_lower,
-                               row_upper,
-                               row_metric,
-                               {y, y_anchor, y_projection, y_difference, y_first_difference},
-                               control};
-    run_iterations(primal, dual, count);
+    barrier_steps(column_slices, column_height, column_meta, column_indices, column_values,
+                  column_table, column_splits, column_partials, column_tickets, row_slices,
+                  row_height, row_meta, row_indices, row_values, row_table, row_splits,
+                  row_partials, row_tickets, x, x_anchor, cost, lower, upper, column_metric,
+                  NumbersOut(memory.data(), x.size()), x_projection, x_difference,
+                  x_first_difference, y, y_anchor, row_lower, row_upper, row_metric, y_projection,
+                  y_difference, y_first_difference, control, count, 1, {}, 1);
 }
 
 } // namespace

@@ -20,7 +20,7 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex.batch.data import BatchAnswer, Ending, Settings
-from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
+from solvers.simplex.batch.kernels.check import FAMILY as CHECK
 from solvers.simplex.batch.kernels.simplex import (
     ALL_FAR,
     ALL_NEAR,
@@ -358,7 +358,7 @@ class _Launcher:
         else:
             kernel(*values, threads=self.threads)
         wide = there["statuses"]
-        NARROW["narrow"](wide.size, wide, there["basis"], threads=self.threads)
+        CHECK["narrow"](wide.size, wide, there["basis"], threads=self.threads)
         if self.check is not None:
             self.check.launch(results, self.inputs, arrays, self.pattern)
 

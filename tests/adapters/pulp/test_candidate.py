@@ -7,7 +7,7 @@ import json
 import pulp
 
 import gpu_bridge
-from gpu_bridge.files.outcome_json import outcome_record
+from gpu_bridge.files.solution import outcome_record
 
 
 def even_numbers(low: float, high: float) -> tuple[pulp.LpProblem, list[pulp.LpVariable]]:

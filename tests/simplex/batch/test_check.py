@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from gpu_bridge.verify.residuals import bound_violations, dual_point, lp_residuals
 from solvers.core.problem import Problem
 from solvers.simplex.batch.kernels.check import FAMILY, FIGURES, INSIDE
-from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
+from solvers.simplex.batch.kernels.check import FAMILY as CHECKS
 from solvers.simplex.batch.prepare import columns_of, is_full
 from tests.emulator import emulated, needs_compiler
 from tests.simplex.batch.check_cases import CLAIMED, SHAPES, random_case, run_check
@@ -104,7 +104,7 @@ def test_a_pattern_by_columns():
 
 def test_narrow_numbers():
     narrow = np.full(6, 77, dtype=np.uint8)
-    NARROW["narrow"](4, np.array([0, 3, 255, 1], dtype=np.int32), narrow)
+    CHECKS["narrow"](4, np.array([0, 3, 255, 1], dtype=np.int32), narrow)
     assert narrow.tolist() == [0, 3, 255, 1, 77, 77]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.simplex.batch.kernels.check import FAMILY, INSIDE
-from solvers.simplex.batch.kernels.narrow import FAMILY as NARROW
+from solvers.simplex.batch.kernels.check import FAMILY as CHECKS
 from tests.simplex.batch.check_cases import SHAPES, Case, random_case, run_check
 
 pytestmark = pytest.mark.gpu
@@ -55,5 +55,5 @@ def test_narrow_numbers(size):
 
     wide = np.random.default_rng(0).integers(0, 256, size).astype(np.int32)
     there = cupy.full(size + 3, 77, dtype=np.uint8)
-    NARROW["narrow"](size, cupy.asarray(wide), there)
+    CHECKS["narrow"](size, cupy.asarray(wide), there)
     np.testing.assert_array_equal(cupy.asnumpy(there), [*wide.tolist(), 77, 77, 77])

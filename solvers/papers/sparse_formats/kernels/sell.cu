@@ -1,6 +1,6 @@
-// Product of a matrix in sorted slices; sell.py states the contract.
+// Products of matrices in padded columns and in sorted slices; sell.py states the contracts.
 //
-// A thread owns a place. With slices of 32 places a warp reads 32 neighbouring entries at a time.
+// A thread owns a row, or a place. With slices of 32 places a warp reads 32 neighbouring entries at a time.
 
 #include "storage.cuh"
 
@@ -20,4 +20,18 @@ extern "C" __global__ void sell_multiply(
     const REAL sum = gathered_sum(
         first, first + length * height, height, base, indices, values, dictionary, vector);
     product[ordered ? order[place] : place] = sum;
+}
+
+extern "C" __global__ void ell_multiply(
+    INDEX rows, const INDEX* __restrict__ lengths, const INDEX* __restrict__ indices,
+    const REAL* __restrict__ values, const REAL* __restrict__ vector,
+    REAL* __restrict__ product) {
+    const long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    const INDEX length = lengths[row];
+    const long long stride = rows;
+    const REAL sum = gathered_sum(
+        row, row + length * stride, stride, (INDEX)0, indices, values, (const REAL*)nullptr,
+        vector);
+    product[row] = sum;
 }

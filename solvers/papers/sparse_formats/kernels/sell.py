@@ -1,8 +1,12 @@
-"""Product of a matrix in slices of rows of like length, each stored column by column.
+"""Products of matrices whose rows are padded and stored column by column: ELL and SELL.
+
+In ELL all rows have one width. Entry k of row i stands at ``k * rows + i``, so that the threads of
+a warp, one for each row, read neighbouring words. ``lengths`` says where a row ends: padding is
+never read, and an infinite element of the vector is never multiplied by a padded zero.
 
 SELL-C-sigma (Kreutzer et al., SIAM J. Sci. Comput. 36, 2014): within windows of sigma rows the
 rows are sorted by length, and slices of C = 2^slice_shift places are padded to their longest row
-only. ``order`` leads from a place to its row. As in ELL, padding is never read.
+only. ``order`` leads from a place to its row.
 
 Device and twin agree up to the contraction of products and sums.
 """
@@ -10,9 +14,24 @@ Device and twin agree up to the contraction of products and sums.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, arguments, by_owner, stored_types
-from solvers.papers.sparse_formats.kernels.storage import STORAGE, storage_bytes
+from solvers.papers.sparse_formats.kernels.csr import STORAGE, storage_bytes
 
 BLOCK = 128
+
+ELL_MULTIPLY = Kernel(
+    name="ell_multiply",
+    arguments=arguments(
+        "index rows; index[] lengths, indices; real[] values, vector; out real[] product"
+    ),
+    contract="product (rows,) becomes the matrix times vector (columns,); row i has lengths[i] "
+    "entries, the k-th at k * rows + i.",
+    launch=by_owner("rows", block=BLOCK),
+    work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
+    traffic=lambda values: (
+        sum(int(values[name].nbytes) for name in ("lengths", "indices", "values", "vector"))
+        + 8 * int(values["rows"])
+    ),
+)
 
 SELL_MULTIPLY = Kernel(
     name="sell_multiply",
@@ -36,5 +55,8 @@ SELL_MULTIPLY = Kernel(
 )
 
 SELL = Family(
-    "solvers.papers.sparse_formats.kernels", "sell", (SELL_MULTIPLY,), foreseen=stored_types("")
+    "solvers.papers.sparse_formats.kernels",
+    "sell",
+    (ELL_MULTIPLY, SELL_MULTIPLY),
+    foreseen=stored_types(""),
 )

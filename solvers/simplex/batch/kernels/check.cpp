@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "lps.h"
+#include "native/threads.h"
+#include "native/variants.h"
 
 using namespace native;
 
@@ -122,10 +124,24 @@ void check(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints sta
     });
 }
 
+/// Copy number after number.
+void narrow(std::int64_t count, Span<const std::int32_t> wide,
+            AnySpan<std::uint8_t, std::uint16_t, std::int32_t> narrowed, int threads) {
+    check_length("wide", wide.size(), count);
+    std::visit(
+        [&](auto values) {
+            check_length("values", values.size(), count);
+            using Narrow = typename decltype(values)::Element;
+            parallel_for(threads, count,
+                         [&](std::int64_t i) { values[i] = static_cast<Narrow>(wide[i]); });
+        },
+        narrowed);
+}
+
 } // namespace
 
 NATIVE_MODULE(simplex_batch_check) {
     NATIVE_CONSTANTS(module, "solvers.simplex.batch.kernels.check", OBJECTIVE, DUAL_OBJECTIVE,
                      PRIMAL, PRIMAL_RELATIVE, DUAL, DUAL_RELATIVE, GAP_RELATIVE, INSIDE);
-    NATIVE_KERNELS(module, check);
+    NATIVE_KERNELS(module, check, narrow);
 }

@@ -184,3 +184,10 @@ extern "C" __global__ void __launch_bounds__(128) check(
     found[GAP_RELATIVE] = fabs(value - support) / (REAL(1) + fabs(value) + fabs(support));
     found[INSIDE] = outside > REAL(0) ? REAL(0) : REAL(1);
 }
+
+// Numbers in a narrower type, a thread for each.
+extern "C" __global__ void narrow(
+    INDEX count, const INDEX* __restrict__ wide, NARROWED_T* __restrict__ narrowed) {
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) narrowed[i] = (NARROWED_T)wide[i];
+}

@@ -2,12 +2,12 @@
 
 What ``gpu_bridge.verify.verify`` asks of a linear program, for all LPs at once and where their
 answers are: on a GPU neither data nor answers have to travel for it. Nothing here decides what is
-optimal.
+optimal. What does travel home goes in a narrower type, where it is small whole numbers.
 """
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, by_owner
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
 """Arrays that may differ from LP to LP, in the order of their bits."""
@@ -67,4 +67,14 @@ CHECK = Kernel(
     traffic=_traffic,
 )
 
-FAMILY = Family("solvers.simplex.batch.kernels", "check", (CHECK,))
+NARROW = Kernel(
+    name="narrow",
+    arguments=arguments("index count; index[] wide; out packed[] narrowed"),
+    contract="narrowed (count,) gets what is in wide (count,), which its type has room for.",
+    launch=by_owner("count"),
+    work=lambda values: int(values["count"]),
+)
+
+FAMILY = Family(
+    "solvers.simplex.batch.kernels", "check", (CHECK, NARROW), foreseen=({}, {"narrowed": "uint8"})
+)
