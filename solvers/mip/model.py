@@ -28,7 +28,8 @@ ROUNDING = 1e-12
 """What sums lose in rounding, relative to their terms: about 1e4 times double precision."""
 
 SAME = 1e-9
-"""Relative difference of objectives that is put down to rounding."""
+"""Difference that is put down to rounding: of objectives, multiples and entries of rays relative to
+their size, of values and gains of one move absolute."""
 
 LARGEST_WHOLE = 2.0**50
 """Whole numbers up to here stay exact in 64 bits, with some room for sums."""

@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.mip.model import ByteArray, IndexArray, MipModel
+from solvers.mip.model import SAME, ByteArray, IndexArray, MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool, Submit
 from solvers.native.mip_inference_aggregation import add
@@ -105,9 +105,6 @@ SMALLEST_PIVOT = 1e-2
 """Least coefficient of a continuous column that goes, beside the largest of its equation: rounding
 errors grow by the inverse of it."""
 
-WHOLE = 1e-9
-"""How far a multiple may be from a whole number, relative."""
-
 
 def may_go(model: MipModel, *, integers: bool) -> BoolArray:
     """Return which columns (n,) may go: those of more than two values, in some equation.
@@ -145,7 +142,7 @@ def decides(
         return False
     multiples = np.append(values, right) / pivot
     distance = np.abs(multiples - np.round(multiples))
-    return bool(np.all(distance <= WHOLE * np.maximum(1.0, np.abs(multiples))))
+    return bool(np.all(distance <= SAME * np.maximum(1.0, np.abs(multiples))))
 
 
 # Adding a multiple of one sparse row to another, and the matrix with such rows.

@@ -16,7 +16,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     Situation,
     cutoff_below,
 )
-from solvers.mip.model import IndexArray, MipModel, Relaxation
+from solvers.mip.model import SAME, IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Pool, Submit
@@ -34,9 +34,6 @@ WORK_UNIT = 1e6
 
 QUICK_SHARE = 0.2
 """A search that ends within this part of its time was too small."""
-
-TINY = 1e-9
-"""Keeps divisions by objectives and efforts from failing."""
 
 
 class Searcher:
@@ -113,7 +110,7 @@ class Searcher:
         timed = self.budget.is_timed
         play = Play(
             gain=gain,
-            effort=max(TINY, result.seconds if timed else result.work / WORK_UNIT),
+            effort=max(SAME, result.seconds if timed else result.work / WORK_UNIT),
             proven=result.status.is_proven,
             quick=not timed or result.seconds < QUICK_SHARE * seconds,
             hopeless=not result.status.is_proven and not result.nodes,
@@ -170,7 +167,7 @@ def _gain(before: float, after: float) -> float:
     """Return the relative improvement, 1 for a first point."""
     if not np.isfinite(before):
         return 1.0 if np.isfinite(after) else 0.0
-    return min(1.0, (before - after) / max(abs(before), abs(after), TINY))
+    return min(1.0, (before - after) / max(abs(before), abs(after), SAME))
 
 
 def _line(name: str, rate: float, result: SubMipResult, before: float, after: float) -> str:

@@ -133,11 +133,9 @@ def choose(
 SMALLEST_GAIN = 1e-4
 """Relative, that of the gap at which a model counts as solved."""
 
-SMALLEST_STEP = 1e-6
-"""Absolute, for objectives near zero."""
-
 STEP_MARGIN = 1e-6
-"""Part of an objective's step by which the cutoff stays away from the next value."""
+"""Part of an objective's step by which the cutoff stays away from the next value, and the smallest
+improvement asked for, absolute, of objectives near zero."""
 
 
 def cutoff_below(objective: float, step: float) -> float:
@@ -152,7 +150,7 @@ def cutoff_below(objective: float, step: float) -> float:
     """
     if not np.isfinite(objective):
         return np.inf
-    least = max(SMALLEST_GAIN * abs(objective), SMALLEST_STEP)
+    least = max(SMALLEST_GAIN * abs(objective), STEP_MARGIN)
     return objective - max(least, step * (1.0 - STEP_MARGIN))
 
 

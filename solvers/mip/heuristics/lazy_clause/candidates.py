@@ -14,12 +14,11 @@ from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.heuristics.lazy_clause.grid import Sides
 from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd, State
-from solvers.mip.model import IndexArray, MipModel, is_feasible
+from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import CLAUSES
 from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.solutions.polish import Polished, PolishStatus
-from solvers.mip.solutions.polish.continuous import RAY_ENTRY
 from solvers.native.mip_heuristics_lazy_clause import learn_decisions, learn_row
 
 Side = tuple[IndexArray, FloatArray, float]
@@ -49,7 +48,7 @@ def aggregated(model: MipModel, rows: IndexArray, ray: FloatArray) -> list[Side]
         total = np.asarray(weights @ model.problem.matrix[rows])
         right = float(np.sum(weights * ends))
         size = np.abs(total)
-        rounding = (model.is_integer == 0) & (size <= RAY_ENTRY * np.max(size, initial=0.0))
+        rounding = (model.is_integer == 0) & (size <= SAME * np.max(size, initial=0.0))
         columns = np.flatnonzero((size > 0.0) & ~rounding)
         codes = (2 * columns + (total[columns] < 0.0)).astype(np.int32)
         sides.append((codes, size[columns], right))

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
-from solvers.mip.model import FEASIBILITY_TOLERANCE, ByteArray, IndexArray, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, ByteArray, IndexArray, MipModel
 
 LARGEST_SUM = 1e9
 """Sums of whole numbers up to this leave a double six digits for halves and tolerances."""
@@ -38,9 +38,6 @@ LARGEST_SCALE = 6
 
 WHOLE = 1e-13
 """How far a scaled number may be from a whole one, relative to it, if it is a decimal fraction."""
-
-ROUNDING_OF_SUMS = 1e-9
-"""What sums may err by, relative to them."""
 
 GAIN = 1e-5
 """Least improvement that is looked for where costs have no common step, relative to the objective:
@@ -84,7 +81,7 @@ class Grid:
         value = (objective - self.offset) / self.step - self.shift
         if self.is_common:
             return float(np.ceil(value - 1e-3)) - 1.0
-        gain = max(ROUNDING_OF_SUMS, GAIN * abs(objective - self.offset))
+        gain = max(SAME, GAIN * abs(objective - self.offset))
         return float(np.floor(value - gain / self.step))
 
     def below_point(self, x: FloatArray) -> float:
@@ -102,7 +99,7 @@ class Grid:
     def objective_of(self, count: float) -> float:
         """Return an objective that no point with at least this count is below, offset included."""
         value = self.step * (count + self.shift)
-        room = ROUNDING_OF_SUMS * max(1.0, abs(value), abs(self.offset))
+        room = SAME * max(1.0, abs(value), abs(self.offset))
         return float(self.offset + value - room - self.error)
 
 

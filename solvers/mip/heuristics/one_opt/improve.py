@@ -17,7 +17,7 @@ import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.heuristics.one_opt.kernels.moves import MOVES
-from solvers.mip.model import ROUNDING, ByteArray, IndexArray, MipModel, is_feasible
+from solvers.mip.model import ROUNDING, SAME, ByteArray, IndexArray, MipModel, is_feasible
 from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
@@ -31,9 +31,6 @@ from solvers.native.mip_heuristics_one_opt import apply_pairs, apply_shifts, col
 
 if TYPE_CHECKING:
     from solvers.mip.inference.propagation import DeviceModel
-
-STEADY = 1e-9
-"""Least gain of a move, absolute: smaller ones are rounding."""
 
 
 class Walk:
@@ -57,7 +54,7 @@ class Walk:
         self._is_integer = model.is_integer.astype(np.int32)
         self._there = _static(model, self._is_integer) if device is None else _static(device)
         scale = abs(model.objective_at(self.x))
-        self.least_gain = max(STEADY, ROUNDING * scale)
+        self.least_gain = max(SAME, ROUNDING * scale)
         """Moves that gain no more than this are not made."""
 
     @property
@@ -69,7 +66,7 @@ class Walk:
         """Return which columns (n,) could improve the objective as far as their bound goes."""
         model = self.model
         room = np.where(model.cost < 0.0, model.upper - self.x, self.x - model.lower)
-        least = np.where(model.is_integer == 1, 0.5, STEADY)
+        least = np.where(model.is_integer == 1, 0.5, SAME)
         open_: BoolArray = (model.cost != 0.0) & (room > least)
         return open_
 

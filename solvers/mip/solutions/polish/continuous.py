@@ -15,7 +15,14 @@ from solvers.highs import warm_lp
 from solvers.highs.model import as_it_stands
 from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp, for_seconds
-from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, IndexArray, MipModel, is_feasible
+from solvers.mip.model import (
+    FEASIBILITY_TOLERANCE,
+    ROUNDING,
+    SAME,
+    IndexArray,
+    MipModel,
+    is_feasible,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,9 +130,6 @@ with 16 000 rows one warm start took 18 000 iterations, and presolve with a new 
 SIMPLEX_PART = 0.4
 """Part of the time of an LP from nothing that simplex has before interior point takes over: of a
 network design with 14 000 columns simplex took 34 000 iterations in 24 s, interior point 2.5 s."""
-
-RAY_ENTRY = 1e-9
-"""Entries of a Farkas ray below this part of its largest are rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +249,7 @@ class WarmSimplex:
         ray = self._lp.dual_ray() if solved.finding is Finding.INFEASIBLE else None
         ray = np.empty(0) if ray is None else ray
         size = np.abs(ray)
-        large = np.flatnonzero(size > RAY_ENTRY * np.max(size, initial=0.0))
+        large = np.flatnonzero(size > SAME * np.max(size, initial=0.0))
         return Solved(
             solved.finding,
             solved.ending,

@@ -16,7 +16,7 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.mip.model import IndexArray, MipModel, is_feasible
+from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
 from solvers.mip.solutions.polish.continuous import ContinuousPart, Solved, WarmSimplex
 
 if TYPE_CHECKING:
@@ -139,9 +139,6 @@ class FirstOrder:
 
 LARGEST_FOR_SIMPLEX = 1_000_000
 """Entries of the continuous part from which PDLP is used."""
-
-SNAP = 1e-9
-"""A continuous value this close to a bound is put on it."""
 
 GRACE = 0.5
 """Seconds to wait for an LP beyond its time limit, which simplex keeps except while factorising."""
@@ -293,8 +290,8 @@ class Polisher:
         columns = self._part.columns
         lower, upper = self._model.lower[columns], self._model.upper[columns]
         inside = np.clip(values, lower, upper)
-        snapped = np.where(inside - lower <= SNAP, lower, inside)
-        snapped = np.where(upper - inside <= SNAP, upper, snapped)
+        snapped = np.where(inside - lower <= SAME, lower, inside)
+        snapped = np.where(upper - inside <= SAME, upper, snapped)
         for tidy in (snapped, inside):
             x = point.copy()
             x[columns] = tidy
