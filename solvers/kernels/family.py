@@ -230,6 +230,26 @@ class Kernel:
         names = (self.arguments[place].name for place in self.arrays)
         return sum(ways[name] * int(values[name].nbytes) for name in names)
 
+    def arguments_of(self, *holders: Any, **others: Any) -> tuple[Any, ...]:
+        """Return the arguments of a call, each by its name.
+
+        Parameters
+        ----------
+        *holders
+            Objects with attributes of the arguments' names; the first that has one gives it.
+        **others
+            What goes before them.
+
+        Raises
+        ------
+        AttributeError
+            Nobody has an argument.
+        """
+        return tuple(
+            others[one.name] if one.name in others else _attribute(holders, one.name)
+            for one in self.arguments
+        )
+
     def by_name(self, values: Sequence[Any]) -> Values:
         """Pair the values of a call with the declared names."""
         if len(values) != len(self.arguments):
@@ -239,6 +259,13 @@ class Kernel:
         return {
             argument.name: value for argument, value in zip(self.arguments, values, strict=True)
         }
+
+
+def _attribute(holders: Sequence[Any], name: str) -> Any:
+    for holder in holders:
+        if hasattr(holder, name):
+            return getattr(holder, name)
+    raise AttributeError(f"no argument '{name}' among {[type(one).__name__ for one in holders]}")
 
 
 def by_owner(owners: str, lanes: str | None = None, block: int = 256) -> Callable[[Values], Launch]:

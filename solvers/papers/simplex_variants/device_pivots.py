@@ -272,26 +272,17 @@ class DevicePivots:
 
     def _fresh_calls(self) -> tuple[Call, Call]:
         """Return the kernels that compute x and y from the inverse."""
-        s = self.space
-        solution = (
-            s.size, s.stride, s.columns, s.inverse, s.rhs, s.cost, s.basic, s.x, s.basic_cost,
-            s.control,
-        )  # fmt: skip
-        dual = (s.size, s.stride, s.team, s.inverse, s.basic_cost, s.y, s.control)
-        return Call(RESIDENT, "solution", solution), Call(RESIDENT, "dual", dual)
+        return self._call(RESIDENT, "solution"), self._call(RESIDENT, "dual")
 
     def _search_calls(self) -> tuple[Call, Call]:
         """Return the kernels of pricing and of the direction."""
         s = self.space
-        price = (
-            s.columns, s.lanes, s.column_parts, s.starts, s.rows, s.values, s.cost, s.y,
-            s.pivot_row, s.position, s.basic_cost, s.weight, s.reduced, s.offers, s.control,
-        )  # fmt: skip
-        direction = (
-            s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows, s.values,
-            s.inverse, s.x, s.basic, s.reduced, s.weight, s.offers, s.d, s.nearest, s.control,
-        )  # fmt: skip
-        return Call(ITERATE, "price", price), Call(ITERATE, "direction", direction)
+        price = self._call(ITERATE, "price", parts=s.column_parts)
+        offered = {"offered": s.column_parts, "parts": s.row_parts}
+        return price, self._call(ITERATE, "direction", **offered)
+
+    def _call(self, family: Family, name: str, **others: Any) -> Call:
+        return Call(family, name, family.kernels[name].arguments_of(self.space, **others))
 
 
 class ResidentPivots(DevicePivots):
@@ -303,15 +294,11 @@ class ResidentPivots(DevicePivots):
 
     def pivot_calls(self) -> tuple[Call, ...]:
         """Return the kernels of one pivot, in order."""
-        s = self.space
-        ratio_test = (s.size, s.columns, s.x, s.basic, s.d, s.chosen, s.control)
-        exchange = (s.d, s.chosen, s.basic, s.position, s.control)
-        update = (s.size, s.stride, s.team, s.d, s.inverse, s.pivot_row, s.control)
         return (
             *self._search_calls(),
-            Call(RESIDENT, "ratio_test", ratio_test),
-            Call(RESIDENT, "exchange", exchange),
-            Call(RESIDENT, "update_in_place", update),
+            self._call(RESIDENT, "ratio_test"),
+            self._call(RESIDENT, "exchange"),
+            self._call(RESIDENT, "update_in_place"),
             *self._fresh_calls(),
         )
 
@@ -333,22 +320,12 @@ class GraphsPivots(DevicePivots):
 
     def pivot_calls(self) -> tuple[Call, ...]:
         """Return the kernels of one pivot, in order."""
-        s = self.space
-        choose = (
-            s.size, s.columns, s.row_parts, s.x, s.basic, s.d, s.nearest, s.chosen, s.control
-        )  # fmt: skip
-        make_pivot = (
-            s.size, s.stride, s.columns, s.row_parts, s.inverse, s.d, s.cost, s.chosen, s.x,
-            s.basic, s.position, s.basic_cost, s.pivot_row, s.control,
-        )  # fmt: skip
-        update = (
-            s.size, s.stride, s.team, s.d, s.pivot_row, s.basic_cost, s.inverse, s.y, s.control
-        )  # fmt: skip
+        parts = self.space.row_parts
         return (
             *self._search_calls(),
-            Call(ITERATE, "choose", choose),
-            Call(ITERATE, "make_pivot", make_pivot),
-            Call(ITERATE, "update", update),
+            self._call(ITERATE, "choose", parts=parts),
+            self._call(ITERATE, "make_pivot", parts=parts),
+            self._call(ITERATE, "update"),
         )
 
     def _iterate(self, count: int) -> None:
@@ -374,12 +351,7 @@ class GraphsPivots(DevicePivots):
         return graph
 
     def _by_twins(self, count: int) -> None:
-        s = self.space
-        ITERATE.twin.iterations_fast(
-            count, s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows,
-            s.values, s.cost, s.inverse, s.x, s.basic, s.position, s.basic_cost, s.y, s.pivot_row,
-            s.weight, s.reduced, s.d, s.offers, s.nearest, s.chosen, s.control,
-        )  # fmt: skip
+        ITERATE.twin.iterations_fast(count, self.space)
 
 
 def _same(basic: Basis, other: Basis | None) -> bool:

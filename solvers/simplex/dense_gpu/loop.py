@@ -64,120 +64,64 @@ class Step:
         return self.family.bind(self.name, *self.arguments)
 
 
-def first_dual(a: Arrays) -> Step:
+def _step(family: Family, name: str, a: Arrays, nucleus: Nucleus, **others: Any) -> Step:
+    """Return a kernel with arguments by their names, the matrix by columns among them."""
+    values = family.kernels[name].arguments_of(a, nucleus, a.columns, **others)
+    return Step(family, name, values)
+
+
+def _by_position(a: Arrays) -> dict[str, Any]:
+    """Return what blocks leave of the positions they look at."""
+    return {"partial_value": a.row_value, "partial_index": a.row_index}
+
+
+def _by_variable(a: Arrays) -> dict[str, Any]:
+    """Return what primal pricing weighs by, and what blocks leave of the variables."""
+    return {
+        "weights": a.price_weights,
+        "partial_value": a.variable_value,
+        "partial_index": a.variable_index,
+    }
+
+
+def first_dual(a: Arrays, nucleus: Nucleus) -> Step:
     """Return what has to run before the first dual iteration after a change of values."""
-    arguments = (
-        a.rows, a.x_basic, a.lower_basic, a.upper_basic, a.weights, a.scalars,
-        a.row_value, a.row_index,
-    )  # fmt: skip
-    return Step(ROW, "choose_row", arguments)
+    return _step(ROW, "choose_row", a, nucleus, **_by_position(a))
 
 
 def dual_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
     """Return the five launches of a dual iteration."""
+    partials = _by_position(a)
     return (
-        _pivot_row(a, nucleus, a.row_groups),
-        _price_row(a, dual=1),
-        Step(RATIO, "choose_column", (
-            a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, a.steepest,
-            *_columns(a), nucleus.slot_of_row, a.reference, a.lower, a.upper, a.alpha_rows,
-            a.ratios, a.least, a.counts, a.squares, a.dots, a.status, a.x, a.reduced_cost,
-            a.flips, a.flip_steps, *_sides(a, nucleus), a.column_dots, a.flip_dots, a.control,
-            a.scalars,
-        )),
-        _solve_column(a, nucleus, dual=1),
-        Step(DUAL_UPDATE, "update_dual", (
-            a.rows, a.structurals, a.most, a.steepest, a.lower, a.upper, a.alpha_rows, a.alpha,
-            a.beta, a.tau, a.flips, a.flip_steps, a.etas, a.x_basic, a.lower_basic,
-            a.upper_basic, a.weights, a.x, a.cost, a.reduced_cost, a.basic, a.status,
-            a.reference, a.pivot_log, a.row_value, a.row_index, a.control, a.scalars,
-        )),
-    )  # fmt: skip
+        _step(ROW, "pivot_row", a, nucleus, groups=a.row_groups, **partials),
+        _step(ROW, "price_row", a, nucleus, dual=1),
+        _step(RATIO, "choose_column", a, nucleus, ratio=a.ratios),
+        _step(ROW, "solve_column", a, nucleus, dual=1),
+        _step(DUAL_UPDATE, "update_dual", a, nucleus, **partials),
+    )
 
 
 def dual_iterations(a: Arrays, nucleus: Nucleus, count: int) -> Step:
     """Return one launch that makes many dual iterations, and needs no other one first."""
-    arguments = (
-        a.rows, a.structurals, nucleus.capacity, a.most, a.columns.lanes, a.columns.full,
-        a.steepest, *_columns(a), nucleus.inverse, nucleus.unit_row, nucleus.slot_of_row, a.lower,
-        a.upper, a.eta_rows, nucleus.row_slots, a.row_mask, a.etas, a.alpha_rows, a.ratios,
-        a.least, a.counts, a.squares, a.dots, *_sides(a, nucleus), a.alpha, a.beta, a.tau,
-        a.x_basic, a.lower_basic, a.upper_basic, a.weights, a.x, a.cost, a.reduced_cost,
-        a.basic, a.status, a.reference, a.pivot_log, a.row_value, a.row_index, a.control,
-        a.scalars, a.arrivals, a.blocks, count,
-    )  # fmt: skip
-    return Step(DUAL_LOOP, "iterate_dual", arguments)
+    return _step(DUAL_LOOP, "iterate_dual", a, nucleus, count=count, **_by_position(a))
 
 
-def first_primal(a: Arrays) -> Step:
+def first_primal(a: Arrays, nucleus: Nucleus) -> Step:
     """Return what has to run before the first primal iteration after a change of duals."""
-    arguments = (
-        a.rows, a.structurals, a.status, a.lower, a.upper, a.reduced_cost, a.price_weights,
-        a.scalars, a.variable_value, a.variable_index,
-    )  # fmt: skip
-    return Step(PRIMAL, "price_costs", arguments)
+    return _step(PRIMAL, "price_costs", a, nucleus, **_by_variable(a))
 
 
 def primal_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
     """Return the six launches of a primal iteration."""
+    priced = _by_variable(a)
     return (
-        Step(PRIMAL, "choose_entering", (
-            a.rows, a.structurals, a.most, a.columns.full, a.variable_groups, *_columns(a),
-            nucleus.slot_of_row, a.x, a.reduced_cost, a.price_weights, a.alpha_rows,
-            a.variable_value, a.variable_index, *_sides(a, nucleus), a.column_dots, a.control,
-            a.scalars,
-        )),
-        _solve_column(a, nucleus, dual=0),
-        Step(PRIMAL, "choose_leaving", (
-            a.rows, a.basic, a.lower, a.upper, a.reduced_cost, a.alpha, a.x_basic,
-            a.lower_basic, a.upper_basic, a.control, a.scalars,
-        )),
-        _pivot_row(a, nucleus, 0),
-        _price_row(a, dual=0),
-        Step(PRIMAL, "update_primal", (
-            a.rows, a.structurals, a.most, a.alpha_rows, a.alpha, a.lower, a.upper, a.etas,
-            a.x_basic, a.lower_basic, a.upper_basic, a.x, a.reduced_cost, a.price_weights,
-            a.basic, a.status, a.pivot_log, a.variable_value, a.variable_index, a.control,
-            a.scalars,
-        )),
-    )  # fmt: skip
-
-
-def _columns(a: Arrays) -> tuple[Any, Any, Any]:
-    return a.columns.starts, a.columns.indices, a.columns.values
-
-
-def _sides(a: Arrays, nucleus: Nucleus) -> tuple[Any, ...]:
-    return (
-        a.places, a.amounts, a.column, nucleus.column_slots, a.flip_column, nucleus.flip_slots,
-    )  # fmt: skip
-
-
-def _pivot_row(a: Arrays, nucleus: Nucleus, groups: int) -> Step:
-    arguments = (
-        a.rows, nucleus.capacity, a.most, groups, nucleus.inverse, nucleus.unit_row,
-        nucleus.slot_of_row, a.basic, a.etas, a.x_basic, a.lower_basic, a.upper_basic, a.weights,
-        a.row_value, a.row_index, a.eta_rows, nucleus.row_slots, a.control, a.scalars,
-    )  # fmt: skip
-    return Step(ROW, "pivot_row", arguments)
-
-
-def _price_row(a: Arrays, dual: int) -> Step:
-    arguments = (
-        a.rows, a.structurals, a.most, a.columns.lanes, a.columns.full, dual, a.steepest * dual,
-        *_columns(a), a.eta_rows, a.status, a.reference, a.lower, a.upper, a.reduced_cost,
-        a.control, a.scalars, a.alpha_rows, a.ratios, a.least, a.counts, a.squares, a.dots,
-    )  # fmt: skip
-    return Step(ROW, "price_row", arguments)
-
-
-def _solve_column(a: Arrays, nucleus: Nucleus, dual: int) -> Step:
-    arguments = (
-        a.rows, nucleus.capacity, a.most, dual, a.steepest * dual, nucleus.inverse,
-        nucleus.unit_row, a.etas, a.eta_rows, nucleus.row_slots, *_sides(a, nucleus),
-        a.column_dots, a.flip_dots, a.dots, a.control, a.alpha, a.beta, a.tau,
-    )  # fmt: skip
-    return Step(ROW, "solve_column", arguments)
+        _step(PRIMAL, "choose_entering", a, nucleus, groups=a.variable_groups, **priced),
+        _step(ROW, "solve_column", a, nucleus, dual=0, steepest=0),
+        _step(PRIMAL, "choose_leaving", a, nucleus),
+        _step(ROW, "pivot_row", a, nucleus, groups=0, **_by_position(a)),
+        _step(ROW, "price_row", a, nucleus, dual=0, steepest=0),
+        _step(PRIMAL, "update_primal", a, nucleus, **priced),
+    )
 
 
 class Batches:
@@ -199,9 +143,9 @@ class Batches:
     def prepare(self, kind: str) -> None:
         """Run what has to run before the first iteration after a change of values or duals."""
         if kind == "primal":
-            first_primal(self._arrays).run()
+            first_primal(self._arrays, self._nucleus).run()
         elif not self._stays:
-            first_dual(self._arrays).run()
+            first_dual(self._arrays, self._nucleus).run()
 
     def run(self, kind: str, count: int) -> None:
         """Run at least so many iterations, 'dual' or 'primal', unless there is something to say."""

@@ -39,7 +39,7 @@ def started(problem: Problem, pivots: int) -> DenseGpuCore:
 def iterate(core: DenseGpuCore, count: int) -> None:
     """Make iterations by the single kernels' twins."""
     a = core._basis.arrays
-    first_dual(a).run()
+    first_dual(a, core._basis.nucleus).run()
     for _ in range(count):
         for step in dual_iteration(a, core._basis.nucleus):
             step.run()

@@ -2,6 +2,17 @@
 #include "pivots.h"
 
 namespace simplex::paper {
+
+/// What pivots read and change, as device_pivots.py has it.
+struct Workspace {
+    std::int64_t size, stride, columns, column_parts, row_parts;
+    Ints starts, rows;
+    Reals values, cost;
+    RealsOut inverse, x;
+    IntsOut basic, position;
+    RealsOut basic_cost, y, pivot_row, weight, reduced, d, offers, nearest, chosen, control;
+};
+
 namespace {
 
 /// The owners of a part of a reduction.
@@ -278,23 +289,20 @@ void update(std::int64_t size, std::int64_t stride, std::int64_t, Reals d, Reals
 }
 
 /// Run up to ``count`` iterations, until control says to stop.
-void iterations_fast(std::int64_t count, std::int64_t size, std::int64_t stride,
-                     std::int64_t columns, std::int64_t column_parts, std::int64_t row_parts,
-                     Ints starts, Ints rows, Reals values, Reals cost, RealsOut inverse, RealsOut x,
-                     IntsOut basic, IntsOut position, RealsOut basic_cost, RealsOut y,
-                     RealsOut pivot_row, RealsOut weight, RealsOut reduced, RealsOut d,
-                     RealsOut offers, RealsOut nearest, RealsOut chosen, RealsOut control) {
+void iterations_fast(std::int64_t count, const Workspace &s) {
     for (std::int64_t made = 0; made < count; ++made) {
         native::poll();
-        price(columns, 1, column_parts, starts, rows, values, cost, y, pivot_row, position,
-              basic_cost, weight, reduced, offers, control, 1);
-        direction(size, stride, columns, column_parts, row_parts, starts, rows, values, inverse, x,
-                  basic, reduced, weight, offers, d, nearest, control, 1);
-        choose(size, columns, row_parts, x, basic, d, nearest, chosen, control, 1);
-        make_pivot(size, stride, columns, row_parts, inverse, d, cost, chosen, x, basic, position,
-                   basic_cost, pivot_row, control, 1);
-        update(size, stride, 32, d, pivot_row, basic_cost, inverse, y, control, 1);
-        if (control[STOP] != RUNNING)
+        price(s.columns, 1, s.column_parts, s.starts, s.rows, s.values, s.cost, s.y, s.pivot_row,
+              s.position, s.basic_cost, s.weight, s.reduced, s.offers, s.control, 1);
+        direction(s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows,
+                  s.values, s.inverse, s.x, s.basic, s.reduced, s.weight, s.offers, s.d, s.nearest,
+                  s.control, 1);
+        choose(s.size, s.columns, s.row_parts, s.x, s.basic, s.d, s.nearest, s.chosen, s.control,
+               1);
+        make_pivot(s.size, s.stride, s.columns, s.row_parts, s.inverse, s.d, s.cost, s.chosen, s.x,
+                   s.basic, s.position, s.basic_cost, s.pivot_row, s.control, 1);
+        update(s.size, s.stride, 32, s.d, s.pivot_row, s.basic_cost, s.inverse, s.y, s.control, 1);
+        if (s.control[STOP] != RUNNING)
             return;
     }
 }
@@ -302,13 +310,14 @@ void iterations_fast(std::int64_t count, std::int64_t size, std::int64_t stride,
 } // namespace
 } // namespace simplex::paper
 
+NATIVE_STRUCT(simplex::paper::Workspace, size, stride, columns, column_parts, row_parts, starts,
+              rows, values, cost, inverse, x, basic, position, basic_cost, y, pivot_row, weight,
+              reduced, d, offers, nearest, chosen, control)
+
 NATIVE_MODULE(papers_simplex_variants_iterate) {
     using namespace simplex::paper;
     using native::expose;
-    expose(module, "iterations_fast", &iterations_fast, "count", "size", "stride", "columns",
-           "column_parts", "row_parts", "starts", "rows", "values", "cost", "inverse", "x", "basic",
-           "position", "basic_cost", "y", "pivot_row", "weight", "reduced", "d", "offers",
-           "nearest", "chosen", "control");
+    expose(module, "iterations_fast", &iterations_fast, "count", "workspace");
     NATIVE_CONSTANTS(module, "solvers.papers.simplex_variants.kernels.layout", STOP, PHASE,
                      ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
                      LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE,
