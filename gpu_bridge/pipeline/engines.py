@@ -20,7 +20,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
 from gpu_bridge.pipeline.deadline import in_time
 from gpu_bridge.pipeline.race import better
-from gpu_bridge.pipeline.registry import ENGINES, choose
+from gpu_bridge.pipeline.registry import ENGINES, Route, choose
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
@@ -274,34 +274,21 @@ def _run(
     start: Start | None,
 ) -> solvers.core.outcome.Outcome:
     """Run the chosen engine or engines and return a verified answer."""
-    route = ENGINES[choice.method].run if not choice.contenders else _race
-    if choice.on_cluster:
-        route = _on_cluster
+    route = _route(choice)
     return verify(problem, route(problem, options, choice, progress, start), options)
 
 
-def _race(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.core.outcome.Outcome:
-    from gpu_bridge.pipeline.contenders import run_race  # mixed-integer programs have none
+def _route(choice: Choice) -> Route:
+    """Return what runs a choice; the ways of larger solves are imported where they are taken."""
+    if choice.on_cluster:
+        from gpu_bridge.pipeline.routes.cluster import run
 
-    return run_race(problem, options, choice, progress, start)
+        return run
+    if choice.contenders:
+        from gpu_bridge.pipeline.contenders import run_race
 
-
-def _on_cluster(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.core.outcome.Outcome:
-    from gpu_bridge.pipeline.routes.cluster import run
-
-    return run(problem, options, choice, progress, start)
+        return run_race
+    return ENGINES[choice.method].run
 
 
 def explain_infeasibility(
