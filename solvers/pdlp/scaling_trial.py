@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,9 +25,12 @@ from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.start import begin, prepare, rescaled, vector_bytes
+from solvers.pdlp.start import begin, memory_needed, prepare, rescaled, vector_bytes
 from solvers.pdlp.state import DeviceProblem, State
 from solvers.pdlp.termination import Record
+
+BEHIND = 2.0
+"""So many times the error of the first scaling ends the trial of the second early."""
 
 SAME = 1e-2
 """Scales that differ by one common factor but for this part are the same scaling."""
@@ -63,11 +67,12 @@ def is_worth_a_trial(
 ) -> bool:
     """Whether a solve is large enough, with room for a second set of vectors and for a trial."""
     trial = settings.trial
+    needed = memory_needed(problem, settings=settings) + vector_bytes(problem)
     limit = math.inf if options.iteration_limit is None else options.iteration_limit
     return (
         problem.num_nonzeros >= trial.from_nonzeros
         and limit > 2 * trial.iterations
-        and (not device.memory_free or vector_bytes(problem) < device.memory_free)
+        and (not device.memory_free or needed < device.memory_free)
     )
 
 
@@ -87,37 +92,44 @@ def try_scalings(
     first, second = candidates
     state = prepare(problem, options, device, progress, start, first, norms)
     began = time.perf_counter()
-    record = _advance(state, progress)
+    records = _advance(state, progress)
     seconds = time.perf_counter() - began
     alone = ScalingTrial(state, first, second, 0, 0, seconds)
-    if record.stop is Stop.OPTIMAL or progress.should_stop():
+    if records[-1].stop is Stop.OPTIMAL or progress.should_stop():
         return alone
     there = rescaled(state.problem, second, progress, options.threads)
     if _are_same(state.problem, there):
         return alone
     rival = begin(there, options, progress, start, second)
     began = time.perf_counter()
-    rival_record = _advance(rival, progress)
+    rivals = _advance(rival, progress, [_error(record) for record in records])
     seconds += time.perf_counter() - began
-    found = f"errors of {_error(record):.1e} and {_error(rival_record):.1e}"
-    progress.log(f"Tried two scalings for {record.iterations:,} iterations each: {found}.")
-    if _error(rival_record) < _error(record):
-        return ScalingTrial(rival, second, first, *_left(record), seconds)
-    return ScalingTrial(state, first, second, *_left(rival_record), seconds)
+    error, rival_error = _error(records[-1]), _error(rivals[-1])
+    progress.log(f"Tried two scalings, which led to errors of {error:.1e} and {rival_error:.1e}.")
+    if rival_error < error:
+        return ScalingTrial(rival, second, first, *_left(records[-1]), seconds)
+    return ScalingTrial(state, first, second, *_left(rivals[-1]), seconds)
 
 
-def _advance(state: State, progress: Progress) -> Record:
-    """Iterate for the length of a trial, or until something is to be looked at."""
+def _advance(state: State, progress: Progress, ahead: Sequence[float] = ()) -> list[Record]:
+    """Iterate for the length of a trial, or until something is to be looked at.
+
+    ``ahead`` are the errors of the one before, check by check: once half of the trial is over, a
+    state that is far behind them stops.
+    """
     settings = state.settings
     blocks = iteration_blocks(state, progress)
-    record = Record(state.read_control())
-    interval = settings.restart.check_interval
-    while record.iterations < settings.trial.iterations and not progress.should_stop():
+    interval, length = settings.restart.check_interval, settings.trial.iterations
+    records = [Record(state.read_control())]
+    while records[-1].iterations < length and not progress.should_stop():
         blocks.submit(interval)
-        record = blocks.take()
-        if record.stop is not Stop.NO:
+        records.append(blocks.take())
+        if records[-1].stop is not Stop.NO:
             break
-    return record
+        is_late = 2 * records[-1].iterations >= length
+        if is_late and _error(records[-1]) > BEHIND * min(ahead[: len(records)], default=math.inf):
+            break
+    return records
 
 
 def _error(record: Record) -> float:
