@@ -20,7 +20,6 @@ from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control
-from solvers.pdlp.distributed import group as group_module
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
@@ -132,7 +131,7 @@ def test_later_blocks_follow_what_the_host_changes(devices):
 
 
 def solve_on(device: Device, problem: Problem, monkeypatch, **options) -> Outcome:
-    monkeypatch.setattr(group_module, "find_devices", lambda wanted: device_members(device))
+    monkeypatch.setattr(pdlp, "find_devices", lambda wanted: device_members(device))
     return pdlp.solve(problem, EngineOptions(device="cuda:all", **options), Progress(600.0))
 
 
@@ -168,7 +167,7 @@ def test_without_nccl_one_gpu_does_it(monkeypatch):
     lines: list[str] = []
     progress = Progress(600.0)
     monkeypatch.setattr(progress, "log", lines.append)
-    monkeypatch.setattr(group_module, "find_devices", lambda wanted: group_of(2).members)
+    monkeypatch.setattr(pdlp, "find_devices", lambda wanted: group_of(2).members)
     found = pdlp.solve(random_lp(1, 20, 30), EngineOptions(device="cuda:all"), progress)
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert lines[0] == "NCCL is missing. PDLP runs on one GPU."
