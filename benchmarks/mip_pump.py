@@ -28,8 +28,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.heuristics.feasibility_pump.projection import Augmented
-from solvers.mip.heuristics.feasibility_pump.run import Pump, PumpBatch
+from solvers.mip.heuristics.feasibility_pump.run import ALPHAS, Pumps
 from solvers.mip.heuristics.feasibility_pump.steps import by_propagation
+from solvers.mip.heuristics.feasibility_pump.trajectory import Manner
 from solvers.mip.inference.relaxation import Root, first_order, root_relaxation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
@@ -102,20 +103,21 @@ def _ways(
 ) -> Iterator[tuple[str, Callable[[Submit, Pool], Any]]]:
     """Give one pump with its own choice of projector, one with PDLP, and lockstep."""
 
+    def manners(width: int) -> list[Manner]:
+        return [Manner(k, ALPHAS[k % len(ALPHAS)]) for k in range(width)]
+
     def single(submit: Submit, pool: Pool) -> Any:
-        made = Pump(model, submit, 0, pool=pool, root=root, device=device)
-        return made.run(Budget(seconds))
+        return Pumps(model, submit, root, manners(1), pool=pool, device=device).run(Budget(seconds))
 
     def single_by_pdlp(submit: Submit, pool: Pool) -> Any:
         projector = first_order(Augmented.of(model).problem, device, Budget(seconds))
-        return Pump(model, submit, 0, projector=projector, pool=pool, root=root).run(
-            Budget(seconds)
-        )
+        made = Pumps(model, submit, root, manners(1), projector=projector, pool=pool)
+        return made.run(Budget(seconds))
 
     def lockstep(width: int) -> Callable[[Submit, Pool], Any]:
         def run(submit: Submit, pool: Pool) -> Any:
-            made = PumpBatch(
-                model, submit, 0, width=width, pool=pool, root=root, device=device, workers=width
+            made = Pumps(
+                model, submit, root, manners(width), pool=pool, device=device, workers=width
             )
             with closing(made):
                 return made.run(Budget(seconds))

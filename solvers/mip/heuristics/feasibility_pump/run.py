@@ -1,22 +1,21 @@
 """Pumps from the first rounding to the end of their budget: one by itself, or several in lockstep.
 
-The pumps of a batch differ in seed and in the objective's share; their projections have one matrix,
-which a GPU reads once for all of them (``solvers/pdlp/shared_matrix``), so that eight cost about as
-much time as two or three. Each still goes its own way; they share the cut-off.
+Pumps beside each other differ in seed and in the objective's share. In lockstep their projections
+have one matrix, which a GPU reads once for all of them (``solvers/pdlp/shared_matrix``), so that
+eight cost about as much time as two or three. Each still goes its own way; they share the cut-off.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.feasibility_pump.projection import (
     OVERHEAD,
     Augmented,
-    Lockstep,
     Projector,
     choose_projector,
     lockstep,
@@ -32,158 +31,21 @@ from solvers.mip.heuristics.feasibility_pump.steps import (
     by_walker,
 )
 from solvers.mip.heuristics.feasibility_pump.trajectory import FIRST_ALPHA, Manner, Trajectory
-from solvers.mip.inference.relaxation import Root, root_relaxation
+from solvers.mip.inference.relaxation import LpPoint, Request, Root
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Pool, Submit
 
-ROOT_SHARE = 0.3
-"""Part of the budget for the relaxation, where none is given."""
-
 ALPHAS = (FIRST_ALPHA, 0.0, 0.5, 0.9)
 """Shares of the objective with which pumps beside each other begin."""
 
-Log = Callable[[str], None]
+Project = Callable[[Sequence[Request], Budget], Sequence[LpPoint]]
+"""Solves a projection of each pump within a budget for all of them."""
 
 
-class Pump:
-    """A pump that goes on where its last turn ended; for one thread at a time.
-
-    Parameters
-    ----------
-    model : MipModel
-        With at least one integer column, or nothing is done.
-    submit : Submit
-        Gets every point that is integral or may become feasible by an LP.
-    seed : int
-    projector : Projector, optional
-        Of :class:`Augmented.of(model)
-        <solvers.mip.heuristics.feasibility_pump.projection.Augmented>`'s problem; by default chosen
-        by size and device.
-    rounder : Rounder, optional
-        By default fix-and-propagate; roundings to the nearest come between where it is slow.
-    search : Search, optional
-        Local search; by default none.
-    pool : Pool, optional
-        Others' points: the cut-off is below the best of them.
-    root : Root, optional
-        Of :func:`root_relaxation`; by default solved in the first turn.
-    device : Device, optional
-        By default the CPU.
-    alpha0 : float
-        Share of the objective in the first projection.
-    log : callable, optional
-    """
-
-    def __init__(
-        self,
-        model: MipModel,
-        submit: Submit,
-        seed: int,
-        *,
-        projector: Projector | None = None,
-        rounder: Rounder | None = None,
-        search: Search | None = None,
-        pool: Pool | None = None,
-        root: Root | None = None,
-        device: Device | None = None,
-        alpha0: float = FIRST_ALPHA,
-        log: Log | None = None,
-    ) -> None:
-        self._model = model
-        self._submit = submit
-        self._manner = Manner(seed, alpha0)
-        self._projector = projector
-        self._rounder = by_propagation(model) if rounder is None else rounder
-        self._search = search
-        self._pool = pool
-        self._root = root
-        self._device = device
-        self._log = log
-        self._trajectory: Trajectory | None = None
-        self._seconds = 0.0
-        self._is_possible = bool(model.is_integer.any() and (model.lower <= model.upper).all())
-
-    @property
-    def counts(self) -> Counts:
-        """What the pump did so far."""
-        if self._trajectory is None:
-            return Counts(is_over=not self._is_possible, seconds=self._seconds)
-        return replace(
-            self._trajectory.counts, is_over=self._trajectory.is_over, seconds=self._seconds
-        )
-
-    def run(self, budget: Budget) -> Counts:
-        """Go on until the budget is spent or nothing is left to gain; return all counts so far.
-
-        Untimed, each projection and rounding has an amount of work of its own, and the same
-        seed takes the same way.
-        """
-        began = budget.seconds
-        if self._is_possible and not self.counts.is_over:
-            self._run(budget)
-        self._seconds += budget.seconds - began
-        return self.counts
-
-    def _run(self, budget: Budget) -> None:
-        trajectory = self._trajectory
-        if trajectory is None:
-            trajectory = self._trajectory = self._prepare(budget)
-        trajectory.resume(budget)
-        while not trajectory.is_over and not budget.spent():
-            projector = self._ready(budget)
-            part = projection_budget(budget)
-            part.charge(OVERHEAD)
-            projection = projector.solve_for(trajectory.request(), part)
-            trajectory.receive(projection, part.seconds if budget.is_timed else part.work)
-
-    def _prepare(self, budget: Budget) -> Trajectory:
-        if self._root is None:
-            self._root = _relax(self._model, budget, self._device, self._manner.seed, self._log)
-        self._augmented = Augmented.of(self._model)
-        return Trajectory(
-            self._augmented,
-            self._root,
-            self._submit,
-            self._manner,
-            rounder=self._rounder,
-            neighbourhood=Neighbourhood(self._search),
-            target=_target(self._model, self._pool, self._root),
-            pool=self._pool,
-        )
-
-    def _ready(self, budget: Budget) -> Projector:
-        if self._projector is None:
-            assert self._root is not None
-            self._projector = choose_projector(
-                self._augmented, self._root, budget, device=self._device, seed=self._manner.seed
-            )
-        return self._projector
-
-
-def _relax(
-    model: MipModel, budget: Budget, device: Device | None, seed: int, log: Log | None
-) -> Root:
-    """Solve the relaxation within its share of the budget."""
-    share = ROOT_SHARE * budget.seconds_left if budget.is_timed else float("inf")
-    return root_relaxation(model, budget.part(share), device=device, seed=seed, log=log)
-
-
-def _target(model: MipModel, pool: Pool | None, root: Root) -> Target:
-    bound = root.relaxation.objective if root.relaxation.is_exact else -float("inf")
-    return Target(model, pool, bound)
-
-
-WIDTH = 8
-"""Pumps of a batch by default."""
-
-RoundersOf = Callable[[int], Rounder]
-SearchesOf = Callable[[int], Search]
-
-
-class PumpBatch:
-    """Pumps in lockstep, which go on where their last turn ended; for one thread at a time.
+class Pumps:
+    """Pumps on one model that go on where their last turn ended; for one thread at a time.
 
     Parameters
     ----------
@@ -192,54 +54,59 @@ class PumpBatch:
     submit : Submit
         Gets every point that is integral or may become feasible by an LP; called from several
         threads, where there are ``workers``.
-    seed : int
-        Of the first pump; the others count on from there.
-    width : int
-        Pumps: 8, 16, 24 or 32.
+    root : Root
+        Of :func:`root_relaxation`.
+    manners : sequence of Manner
+        One for each pump; several go in lockstep, and are 8, 16, 24 or 32.
     rounder_of, search_of : callable, optional
-        Make the rounder and the local search of each pump from its seed; by default
-        fix-and-propagate, and no search.
+        Make the rounder and the local search of each pump from its seed. By default
+        fix-and-propagate, with roundings to the nearest where it is slow, and no search.
     pool : Pool, optional
         Others' points: the cut-off is below the best of them.
-    root : Root, optional
-        Of :func:`root_relaxation`; by default solved in the first turn.
+    projector : Projector, optional
+        Of a single pump, for the problem of its ``Augmented`` model; chosen by default.
     device : Device, optional
         Where projections are solved; by default the CPU.
     workers : int
         Threads that round and search between projections. With more than one, which pump's point
         comes first depends on the machine.
-    log : callable, optional
     """
 
     def __init__(
         self,
         model: MipModel,
         submit: Submit,
-        seed: int,
+        root: Root,
+        manners: Sequence[Manner],
         *,
-        width: int = WIDTH,
-        rounder_of: RoundersOf | None = None,
-        search_of: SearchesOf | None = None,
+        rounder_of: Callable[[int], Rounder] | None = None,
+        search_of: Callable[[int], Search] | None = None,
         pool: Pool | None = None,
-        root: Root | None = None,
+        projector: Projector | None = None,
         device: Device | None = None,
         workers: int = 1,
-        log: Log | None = None,
     ) -> None:
-        self._model = model
-        self._submit = submit
-        self._seed = seed
-        self._width = width
-        self._rounder_of = rounder_of
-        self._search_of = search_of
-        self._pool = pool
+        self._augmented = Augmented.of(model)
         self._root = root
         self._device = cpu() if device is None else device
-        self._log = log
+        self._seed = manners[0].seed
+        bound = root.relaxation.objective if root.relaxation.is_exact else -float("inf")
+        target = Target(model, pool, bound)
+        self._trajectories = [
+            Trajectory(
+                self._augmented,
+                root,
+                submit,
+                manner,
+                rounder=by_propagation(model) if rounder_of is None else rounder_of(manner.seed),
+                neighbourhood=Neighbourhood(None if search_of is None else search_of(manner.seed)),
+                target=target,
+                pool=pool,
+            )
+            for manner in manners
+        ]
+        self._project = None if projector is None else _one_by_one(projector)
         self._threads = ThreadPoolExecutor(workers, "pumps") if workers > 1 else None
-        self._trajectories: list[Trajectory] = []
-        self._augmented = Augmented.of(model)
-        self._projector: Lockstep | None = None
         self._seconds = 0.0
         self._is_possible = bool(
             model.is_integer.any() and model.num_nonzeros and (model.lower <= model.upper).all()
@@ -258,15 +125,16 @@ class PumpBatch:
 
     @property
     def _is_over(self) -> bool:
-        started = bool(self._trajectories)
-        return not self._is_possible or (started and any(t.is_over for t in self._trajectories))
+        return not self._is_possible or any(each.is_over for each in self._trajectories)
 
     def run(self, budget: Budget) -> Counts:
-        """Go on until the budget is spent or nothing is left to gain; return all counts so far."""
+        """Go on until the budget is spent or nothing is left to gain; return all counts so far.
+
+        Untimed, each projection and rounding has an amount of work of its own, and the same
+        seed takes the same way.
+        """
         began = budget.seconds
         if not self._is_over:
-            if not self._trajectories:
-                self._prepare(budget)
             self._each([partial(each.resume, budget) for each in self._trajectories])
             while not self._is_over and not budget.spent():
                 self._step(budget)
@@ -275,44 +143,31 @@ class PumpBatch:
 
     def close(self) -> None:
         """Give up what is held; no turn may follow."""
-        self._projector = None
+        self._project = None
         if self._threads is not None:
             self._threads.shutdown()
 
-    def _prepare(self, budget: Budget) -> None:
-        model, root = self._model, self._root
-        if root is None:
-            root = _relax(model, budget, self._device, self._seed, self._log)
-        target = _target(model, self._pool, root)
-        for number in range(self._width):
-            seed = self._seed + number
-            rounder = by_propagation(model) if self._rounder_of is None else self._rounder_of(seed)
-            search = None if self._search_of is None else self._search_of(seed)
-            manner = Manner(seed, ALPHAS[number % len(ALPHAS)])
-            self._trajectories.append(
-                Trajectory(
-                    self._augmented,
-                    root,
-                    self._submit,
-                    manner,
-                    rounder=rounder,
-                    neighbourhood=Neighbourhood(search),
-                    target=target,
-                    pool=self._pool,
-                )
-            )
-
     def _step(self, budget: Budget) -> None:
         """Project all rounded points, and hand each pump its own."""
-        if self._projector is None:
-            problem = self._augmented.problem
-            self._projector = lockstep(problem, self._width, self._device, budget, self._seed)
+        if self._project is None:
+            self._project = self._projection(budget)
+        width = len(self._trajectories)
         part = projection_budget(budget)
-        part.charge(OVERHEAD * self._width)
-        found = self._projector.solve_for([each.request() for each in self._trajectories], part)
-        effort = part.seconds if budget.is_timed else part.work / self._width
+        part.charge(OVERHEAD * width)
+        found = self._project([each.request() for each in self._trajectories], part)
+        effort = part.seconds if budget.is_timed else part.work / width
         pairs = zip(self._trajectories, found, strict=True)
         self._each([partial(each.receive, point, effort) for each, point in pairs])
+
+    def _projection(self, budget: Budget) -> Project:
+        augmented, width = self._augmented, len(self._trajectories)
+        if width > 1:
+            together = lockstep(augmented.problem, width, self._device, budget, self._seed)
+            return together.solve_for
+        chosen = choose_projector(
+            augmented, self._root, budget, device=self._device, seed=self._seed
+        )
+        return _one_by_one(chosen)
 
     def _each(self, calls: list[Callable[[], None]]) -> None:
         """Make the calls, side by side where there are workers."""
@@ -324,61 +179,66 @@ class PumpBatch:
             done.result()
 
 
+def _one_by_one(projector: Projector) -> Project:
+    return lambda requests, budget: [projector.solve_for(each, budget) for each in requests]
+
+
 # The pumps as the schedule sees them.
 
+
+WIDTH = 8
+"""Pumps in lockstep on a GPU."""
 
 DEVICE_WORKERS = 2
 """Threads that round for the pumps on the GPU."""
 
 
-class FeasibilityPump(Heuristic[HeuristicContext, Pump]):
+class FeasibilityPump(Heuristic[HeuristicContext, Pumps]):
     """Pumps on the CPU, one for each turn that runs at a time, until they have nothing to gain."""
 
     name = "pump"
-    needs = Needs(relaxation=True)
+    needs = Needs(integers=True, relaxation=True)
 
-    def begin(self, prepared: HeuristicContext, number: int) -> Pump:
+    def begin(self, prepared: HeuristicContext, number: int) -> Pumps:
         """Return a pump with its own seed and share of the objective."""
-        context, pool = prepared, prepared.acceptance.pool
-        seed = context.seed_of(self.name, number)
-        return Pump(
-            context.model,
-            context.submit,
-            seed,
-            rounder=by_propagation(context.model, lambda: context.cache),
-            search=by_walker(context.model, seed, pool),
-            pool=pool,
-            root=context.root,
-            alpha0=ALPHAS[number % len(ALPHAS)],
-        )
+        manner = Manner(prepared.seed_of(self.name, number), ALPHAS[number % len(ALPHAS)])
+        return _pumps(prepared, [manner])
 
-    def run(self, state: Pump, budget: Budget, seed: int) -> Report:
+    def run(self, state: Pumps, budget: Budget, seed: int) -> Report:
         """Let the pump go on."""
         return Report(is_over=state.run(budget).is_over)
 
 
-class DevicePumps(Heuristic[HeuristicContext, PumpBatch]):
+class DevicePumps(FeasibilityPump):
     """Pumps in lockstep on the GPU."""
 
     name = "pumps on the GPU"
-    needs = Needs(relaxation=True, device=True)
+    needs = Needs(integers=True, relaxation=True, device=True)
 
-    def begin(self, prepared: HeuristicContext, number: int) -> PumpBatch:
-        """Return a batch of pumps."""
-        context, pool = prepared, prepared.acceptance.pool
-        return PumpBatch(
-            context.model,
-            context.submit,
-            context.seed_of(self.name, number + 1),
-            rounder_of=lambda _: by_propagation(context.model, lambda: context.cache),
-            search_of=lambda number: by_walker(context.model, number, pool),
-            pool=pool,
-            root=context.root,
-            device=context.device,
-            workers=DEVICE_WORKERS,
-        )
+    def begin(self, prepared: HeuristicContext, number: int) -> Pumps:
+        """Return the pumps."""
+        seed = prepared.seed_of(self.name, number + 1)
+        manners = [Manner(seed + k, ALPHAS[k % len(ALPHAS)]) for k in range(WIDTH)]
+        return _pumps(prepared, manners, device=prepared.device, workers=DEVICE_WORKERS)
 
-    def run(self, state: PumpBatch, budget: Budget, seed: int) -> Report:
-        """Let the pumps go on."""
-        state.run(budget)
-        return Report(is_over=state.counts.is_over)
+
+def _pumps(
+    context: HeuristicContext,
+    manners: Sequence[Manner],
+    device: Device | None = None,
+    workers: int = 1,
+) -> Pumps:
+    """Return pumps that round with what probing found, and search around rounded points."""
+    model, pool, root = context.model, context.acceptance.pool, context.root
+    assert root is not None  # one of the needs
+    return Pumps(
+        model,
+        context.submit,
+        root,
+        manners,
+        rounder_of=lambda _: by_propagation(model, lambda: context.cache),
+        search_of=lambda seed: by_walker(model, seed, pool),
+        pool=pool,
+        device=device,
+        workers=workers,
+    )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from contextlib import closing
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.run import PumpBatch
+from solvers.mip.heuristics.feasibility_pump.run import ALPHAS, Pumps
 from solvers.mip.heuristics.feasibility_pump.steps import Counts
+from solvers.mip.heuristics.feasibility_pump.trajectory import Manner
+from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool, Submit
@@ -74,7 +77,13 @@ class Keeper:
         return self.pool.add(Found(found.x, found.objective, 0.0, source))
 
 
-def pump_batch(model: MipModel, submit: Submit, budget: Budget, seed: int, **more) -> Counts:
+def pumps_of(model: MipModel, submit: Submit, seed: int = 0, width: int = 1, **more: Any) -> Pumps:
+    """Return pumps whose seeds count on from one."""
+    manners = [Manner(seed + k, ALPHAS[k % len(ALPHAS)]) for k in range(width)]
+    return Pumps(model, submit, root_relaxation(model, Budget(work=1e7)), manners, **more)
+
+
+def pump_batch(model: MipModel, submit: Submit, budget: Budget, seed: int, **more: Any) -> Counts:
     """Run several pumps in lockstep, in one turn."""
-    with closing(PumpBatch(model, submit, seed, **more)) as pumps:
+    with closing(pumps_of(model, submit, seed, **{"width": 8, **more})) as pumps:
         return pumps.run(budget)

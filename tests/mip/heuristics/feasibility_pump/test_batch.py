@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.feasibility_pump.run import PumpBatch
 from solvers.mip.heuristics.feasibility_pump.steps import by_walker, nearest
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, pump_batch, random_mip
+from tests.mip.heuristics.feasibility_pump.cases import (
+    Keeper,
+    knapsack,
+    pump_batch,
+    pumps_of,
+    random_mip,
+)
 
 
 def test_eight_pumps_find_points_and_differ():
@@ -40,10 +45,10 @@ def test_the_same_seed_takes_the_same_way():
 def test_a_batch_goes_on_in_turns_with_own_rounders_and_searches():
     model = random_mip(1, 15, 25)
     keeper = Keeper(model)
-    made = PumpBatch(
+    made = pumps_of(
         model,
         keeper,
-        0,
+        width=8,
         pool=keeper.pool,
         rounder_of=lambda seed: nearest(model),
         search_of=lambda seed: by_walker(model, seed, keeper.pool),

@@ -6,11 +6,10 @@ import pytest
 
 from solvers.core.device import find_device
 from solvers.mip.heuristics.feasibility_pump.projection import Augmented
-from solvers.mip.heuristics.feasibility_pump.run import Pump
 from solvers.mip.inference import relaxation
 from solvers.mip.inference.relaxation import first_order, root_relaxation
 from solvers.mip.portfolio.budget import Budget
-from tests.mip.heuristics.feasibility_pump.cases import Keeper, pump_batch, random_mip
+from tests.mip.heuristics.feasibility_pump.cases import Keeper, pump_batch, pumps_of, random_mip
 from tests.pdlp.lps import solve_with_highs
 
 pytestmark = pytest.mark.gpu
@@ -30,7 +29,7 @@ def test_one_pump_finds_points():
     model = random_mip(3, 15, 25)
     keeper, device = Keeper(model), find_device("cuda")
     projector = first_order(Augmented.of(model).problem, device, Budget())
-    counts = Pump(model, keeper, 0, pool=keeper.pool, projector=projector).run(Budget(work=2e7))
+    counts = pumps_of(model, keeper, 0, pool=keeper.pool, projector=projector).run(Budget(work=2e7))
     assert counts.projections > 0
     assert counts.converged > 0
     assert keeper.pool.best is not None

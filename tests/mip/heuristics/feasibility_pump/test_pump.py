@@ -8,18 +8,17 @@ import pytest
 from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.mip.heuristics.feasibility_pump.projection import Augmented
-from solvers.mip.heuristics.feasibility_pump.run import Pump
 from solvers.mip.heuristics.feasibility_pump.steps import by_walker, nearest
 from solvers.mip.inference.relaxation import first_order, root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool
-from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, random_mip
+from tests.mip.heuristics.feasibility_pump.cases import Keeper, knapsack, pumps_of, random_mip
 
 
 def run(model, seed=0, work=1e7, **options):
     keeper = Keeper(model)
-    counts = Pump(model, keeper, seed, pool=keeper.pool, **options).run(Budget(work=work))
+    counts = pumps_of(model, keeper, seed, pool=keeper.pool, **options).run(Budget(work=work))
     return keeper, counts
 
 
@@ -48,7 +47,9 @@ def test_pdlp_projects_as_well():
     for seed in range(5):
         model = random_mip(seed, 10, 20)
         projector = first_order(Augmented.of(model).problem, cpu(), Budget())
-        keeper, counts = run(model, projector=projector, rounder=nearest(model), work=5e6)
+        keeper, counts = run(
+            model, projector=projector, rounder_of=lambda _, model=model: nearest(model), work=5e6
+        )
         assert counts.converged > 0 or counts.projections == 0
         found += keeper.pool.best is not None
     assert found >= 3
@@ -75,7 +76,7 @@ def test_points_of_others_set_the_cutoff():
     best = first.pool.best
     assert best is not None
     keeper.pool.add(Found(best.x, best.objective, 0.0, "another"))
-    Pump(model, keeper, 1, pool=keeper.pool).run(Budget(work=2e6))
+    pumps_of(model, keeper, 1, pool=keeper.pool).run(Budget(work=2e6))
     assert keeper.pool.objective <= best.objective
 
 
@@ -110,7 +111,7 @@ def test_local_search_is_asked_around_every_rounding():
         assert (x == np.round(x)).all()
         return np.zeros(20), True
 
-    keeper, counts = run(model, work=1e6, search=search)
+    keeper, counts = run(model, work=1e6, search_of=lambda _: search)
     assert counts.searches == len(seen) > 0
     assert max(seen) <= 1e6
     sources = [source for x, source in keeper.submitted if not x.any()]
@@ -121,7 +122,9 @@ def test_a_walker_searches_around_rounded_points():
     model = random_mip(1, 15, 25)
     found = Keeper(model)
     search = by_walker(model, 0, found.pool)
-    counts = Pump(model, found, 0, pool=found.pool, search=search).run(Budget(work=2e7))
+    counts = pumps_of(model, found, 0, pool=found.pool, search_of=lambda _: search).run(
+        Budget(work=2e7)
+    )
     assert counts.searches > 0
     assert found.pool.best is not None
 
@@ -129,7 +132,7 @@ def test_a_walker_searches_around_rounded_points():
 def test_a_pump_goes_on_where_its_last_turn_ended():
     model = random_mip(3, 15, 25)
     keeper = Keeper(model)
-    made = Pump(model, keeper, 0, pool=keeper.pool)
+    made = pumps_of(model, keeper, 0, pool=keeper.pool)
     done = [made.run(Budget(work=1e6)).projections for _ in range(4)]
     submitted = len(keeper.submitted)
     assert made.run(Budget(work=0.0)).projections == done[-1]
@@ -141,7 +144,7 @@ def test_a_pump_that_is_over_does_nothing_more():
     model = MipModel.of(
         Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], 3.0, 5.0, upper=4.0, integrality=True)
     )
-    made = Pump(model, Keeper(model), 0)
+    made = pumps_of(model, Keeper(model), 0)
     assert made.run(Budget(work=1e7)).is_over
     before = made.counts
     assert made.run(Budget(work=1e7)).projections == before.projections
@@ -181,6 +184,6 @@ def test_awkward_models_end_and_offer_only_whole_points(problem):
 def test_a_stop_from_outside_is_heard():
     model = knapsack(0, 50)
     keeper = Keeper(model)
-    counts = Pump(model, keeper, 0).run(Budget(stop=lambda: True))
+    counts = pumps_of(model, keeper, 0).run(Budget(stop=lambda: True))
     assert counts.projections == 0
     assert Pool(1, model.integers).best is None
