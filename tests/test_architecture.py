@@ -92,13 +92,15 @@ def import_graph() -> dict[str, set[str]]:
     return edges
 
 
-def modules_after(statement: str) -> set[str]:
-    """Return the top-level modules that a fresh interpreter holds after a statement."""
-    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
+def modules_after(*statements: str) -> list[set[str]]:
+    """Return the top-level modules that a fresh interpreter holds after each statement."""
+    tell = "print(json.dumps(sorted(sys.modules)))"
+    code = "\n".join(["import json, sys", *(f"{one}\n{tell}" for one in statements)])
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
     )
-    return {name.partition(".")[0] for name in json.loads(done.stdout.splitlines()[-1])}
+    held = map(json.loads, done.stdout.splitlines()[-len(statements) :])
+    return [{name.partition(".")[0] for name in names} for names in held]
 
 
 def test_no_source_compiles_loops_when_they_are_called():
@@ -178,7 +180,7 @@ def test_no_import_goes_round_in_a_circle():
 
 
 def test_importing_the_bridge_loads_no_engine_and_no_modelling_package():
-    loaded = modules_after("import gpu_bridge")
+    [loaded] = modules_after("import gpu_bridge")
     assert "gpu_bridge" in loaded
     assert not loaded & (ENGINE_LIBRARIES | MODELLING_PACKAGES | {"matplotlib", "scipy"})
 
@@ -192,8 +194,8 @@ def test_importing_the_bridge_loads_no_engine_and_no_modelling_package():
 )
 def test_the_adapters_load_no_engine(packages):
     pytest.importorskip(packages.partition(".")[0])
-    without = modules_after(f"import {packages}")
-    added = modules_after(f"import {packages}, gpu_bridge") - without
+    without, loaded = modules_after(f"import {packages}", "import gpu_bridge")
+    added = loaded - without
     assert "gpu_bridge" in added
     assert not added & (ENGINE_LIBRARIES | {"matplotlib"})
 

@@ -31,7 +31,7 @@ def one_dense_column() -> Problem:
 
 def one_long_row() -> Problem:
     rng = np.random.default_rng(2)
-    n = 100_000
+    n = 20_000
     long_row = sp.csr_array(rng.uniform(0.5, 1.5, (1, n)))
     short = sp.csr_array((np.ones(6), (np.repeat(np.arange(3), 2), np.arange(6))), shape=(3, n))
     return _covering(sp.csr_array(sp.vstack([short, long_row])), 2)

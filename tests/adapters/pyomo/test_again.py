@@ -310,7 +310,7 @@ def assert_same(found: ConvertedModel | str, wanted: ConvertedModel | str) -> No
     assert found.constant_rows == wanted.constant_rows
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=100)
 @given(st.lists(STEPS, min_size=1, max_size=8))
 def test_reading_again_gives_what_reading_anew_gives(steps: list[Any]) -> None:
     m, solver = make_model(), AnySolver()
@@ -330,7 +330,7 @@ def test_reading_again_gives_what_reading_anew_gives(steps: list[Any]) -> None:
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_each_change_alone_is_seen(change: Any) -> None:
-    for k in range(1, COUNT + 1):
+    for k in (1, 2, COUNT):  # where changes take another way
         for value in VALUES:
             m, solver = make_model(), AnySolver()
             convert_again(solver, m)

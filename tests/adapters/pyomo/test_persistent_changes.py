@@ -205,5 +205,5 @@ class Changes(RuleBasedStateMachine):
             assert pyo.value(self.objective) == pytest.approx(objective, abs=1e-6)
 
 
-Changes.TestCase.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
+Changes.TestCase.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
 TestChanges = Changes.TestCase
