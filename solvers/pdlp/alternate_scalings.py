@@ -22,7 +22,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.loop import run
-from solvers.pdlp.scaling_trial import is_worth_a_trial, try_scalings
+from solvers.pdlp.scaling_trial import is_worth_a_trial, try_scalings, without_curtis_reid
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import Coefficients, State
@@ -87,7 +87,7 @@ def run_with_alternate_scalings(
 
     The arguments are those of :func:`solvers.pdlp.solve`.
     """
-    other = settings.changed(scaling={"curtis_reid_passes": 0})
+    other = without_curtis_reid(settings)
     if other == settings:
         settings = settings.changed(alternation={"iterations": None})
     criteria = Criteria.uniform(options.tolerance)
@@ -104,12 +104,11 @@ def run_with_alternate_scalings(
     coefficients: Coefficients | None = None
     trial = None
     if not math.isinf(length) and is_worth_a_trial(problem, options, device, settings):
-        ridge = settings.trial.curtis_reid_ridge
-        candidates = settings.changed(scaling={"curtis_reid_ridge": ridge}), other
         with device.activate():
-            trial = try_scalings(device, problem, options, progress, start, candidates, norms)
-        settings, other, made = trial.settings, trial.other, trial.iterations
-        best.statistics = trial.statistics
+            trial = try_scalings(device, problem, options, progress, start, settings, norms)
+        if trial.settings == other:
+            other = settings
+        settings, made, best.statistics = trial.settings, trial.iterations, trial.statistics
     while True:
         here = dataclasses.replace(
             options, iteration_limit=None if math.isinf(limit) else int(limit) - made

@@ -1,10 +1,11 @@
-"""Two scalings tried side by side, for large models, on which the better one saves most iterations.
+"""Three scalings tried in turn, for large models, on which the right one saves most iterations.
 
-Which scaling suits a model shows early: to an error of 1e-3 Curtis and Reid's takes half of the
-iterations of Ruiz's alone on unit commitment and ten times as many on stochastic programs, and so
-it goes on to the end (``docs/pdlp-constants.md``). So each is given some hundred iterations from
-the same start, and the one whose least error is less goes on from where it is. On small models,
-solved in a few thousand iterations, trying costs more than it brings.
+Which scaling suits a model shows early: to an error of 1e-3 Curtis and Reid's without a ridge takes
+half of the iterations of Ruiz's alone on unit commitment, and ten times as many on stochastic
+programs, and so it goes on to the end (``docs/pdlp-constants.md``). So Ruiz's alone and Curtis and
+Reid's without a ridge are given some hundred iterations, like the usual scaling and from the same
+start. One that is clearly nearer then goes on from where it is, else the usual one does. On small
+models, solved in a few thousand iterations, trying costs more than it brings.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,11 +27,14 @@ from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import begin, memory_needed, prepare, rescaled, vector_bytes
-from solvers.pdlp.state import DeviceProblem, State
+from solvers.pdlp.state import Scaling, State
 from solvers.pdlp.termination import Record
 
-BEHIND = 2.0
-"""So many times the error of the first scaling ends the trial of the second early."""
+SCALINGS = 3
+"""Scalings that are tried at the most."""
+
+CLEARLY = 2.0
+"""Factor by which another scaling's error has to be less than that of the usual one."""
 
 SAME = 1e-2
 """Scales that differ by one common factor but for this part are the same scaling."""
@@ -38,18 +42,31 @@ SAME = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class ScalingTrial:
-    """What a trial came to: ``state`` goes on with ``settings``, and ``other`` has lost.
+    """What a trial came to: ``state`` goes on with ``settings``.
 
-    ``iterations`` and ``restarts`` are those of the state that was left, and ``seconds`` what
-    iterating took for both.
+    ``iterations`` and ``restarts`` are those of the states that were left, and ``seconds`` what
+    iterating took for all.
     """
 
     state: State
     settings: Settings
-    other: Settings
-    iterations: int
-    restarts: int
-    seconds: float
+    iterations: int = 0
+    restarts: int = 0
+    seconds: float = 0.0
+
+    def left_for(self, state: State, settings: Settings, seconds: float) -> ScalingTrial:
+        """Return the trial with a better state, which took so many seconds."""
+        kept = self.kept_from(Record(self.state.read_control()), seconds)
+        return replace(kept, state=state, settings=settings)
+
+    def kept_from(self, other: Record, seconds: float) -> ScalingTrial:
+        """Return the trial after another state that is left, which took so many seconds."""
+        return replace(
+            self,
+            iterations=self.iterations + other.iterations,
+            restarts=self.restarts + int(other[Control.RESTARTS]),
+            seconds=self.seconds + seconds,
+        )
 
     @property
     def statistics(self) -> dict[str, float | int | str]:
@@ -71,7 +88,7 @@ def is_worth_a_trial(
     limit = math.inf if options.iteration_limit is None else options.iteration_limit
     return (
         problem.num_nonzeros >= trial.from_nonzeros
-        and limit > 2 * trial.iterations
+        and limit > SCALINGS * trial.iterations
         and (not device.memory_free or needed < device.memory_free)
     )
 
@@ -82,40 +99,56 @@ def try_scalings(
     options: EngineOptions,
     progress: Progress,
     start: Start | None,
-    candidates: tuple[Settings, Settings],
+    settings: Settings,
     norms: Norms | None,
 ) -> ScalingTrial:
-    """Iterate with both settings from one start; return the state that has come nearer.
+    """Iterate with each scaling from one start; return the state to go on with.
 
-    The second is not tried where the first reaches the tolerance, or where its scales are the same.
+    No other is tried where the first reaches the tolerance, nor one whose scales are the same.
     """
-    first, second = candidates
-    state = prepare(problem, options, device, progress, start, first, norms)
+    state = prepare(problem, options, device, progress, start, settings, norms)
     began = time.perf_counter()
     records = _advance(state, progress)
-    seconds = time.perf_counter() - began
-    alone = ScalingTrial(state, first, second, 0, 0, seconds)
-    if records[-1].stop is Stop.OPTIMAL or progress.should_stop():
-        return alone
-    there = rescaled(state.problem, second, progress, options.threads)
-    if _are_same(state.problem, there):
-        return alone
-    rival = begin(there, options, progress, start, second)
-    began = time.perf_counter()
-    rivals = _advance(rival, progress, [_error(record) for record in records])
-    seconds += time.perf_counter() - began
-    error, rival_error = _error(records[-1]), _error(rivals[-1])
-    progress.log(f"Tried two scalings, which led to errors of {error:.1e} and {rival_error:.1e}.")
-    if rival_error < error:
-        return ScalingTrial(rival, second, first, *_left(records[-1]), seconds)
-    return ScalingTrial(state, first, second, *_left(rivals[-1]), seconds)
+    found = ScalingTrial(state, settings, seconds=time.perf_counter() - began)
+    scalings = [state.problem.scaling]
+    errors = [_error(record) for record in records]
+    least = errors[-1] / CLEARLY
+    for rival in (without_curtis_reid(settings), _without_ridge(settings)):
+        if records[-1].stop is Stop.OPTIMAL or progress.should_stop():
+            break
+        there = rescaled(found.state.problem, rival, progress, options.threads)
+        if any(_are_same(there.scaling, tried, device) for tried in scalings):
+            continue
+        scalings.append(there.scaling)
+        del state  # one that has lost leaves its memory to the next
+        state = begin(there, options, progress, start, rival)
+        began = time.perf_counter()
+        records = _advance(state, progress, errors)
+        seconds = time.perf_counter() - began
+        error = _error(records[-1])
+        progress.log(f"Tried another scaling: an error of {error:.1e} instead of {errors[-1]:.1e}.")
+        if error < least:
+            least = error
+            found = found.left_for(state, rival, seconds)
+        else:
+            found = found.kept_from(records[-1], seconds)
+    return found
+
+
+def without_curtis_reid(settings: Settings) -> Settings:
+    """Return settings with Ruiz's scaling alone."""
+    return settings.changed(scaling={"curtis_reid_passes": 0})
+
+
+def _without_ridge(settings: Settings) -> Settings:
+    return settings.changed(scaling={"curtis_reid_ridge": 0.0})
 
 
 def _advance(state: State, progress: Progress, ahead: Sequence[float] = ()) -> list[Record]:
     """Iterate for the length of a trial, or until something is to be looked at.
 
     ``ahead`` are the errors of the one before, check by check: once half of the trial is over, a
-    state that is far behind them stops.
+    state that is behind them stops.
     """
     settings = state.settings
     blocks = iteration_blocks(state, progress)
@@ -127,7 +160,7 @@ def _advance(state: State, progress: Progress, ahead: Sequence[float] = ()) -> l
         if records[-1].stop is not Stop.NO:
             break
         is_late = 2 * records[-1].iterations >= length
-        if is_late and _error(records[-1]) > BEHIND * min(ahead[: len(records)], default=math.inf):
+        if is_late and _error(records[-1]) > min(ahead[: len(records)], default=math.inf):
             break
     return records
 
@@ -139,15 +172,8 @@ def _error(record: Record) -> float:
     return math.inf if record.stop is Stop.BROKEN else record[Control.BEST_ERROR]
 
 
-def _left(record: Record) -> tuple[int, int]:
-    return record.iterations, int(record[Control.RESTARTS])
-
-
-def _are_same(one: DeviceProblem, two: DeviceProblem) -> bool:
+def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:
     """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
-    fetch = one.device.to_host  # arithmetic on a GPU would have a kernel compiled
-    ratios = (
-        fetch(one.scaling.column) / fetch(two.scaling.column),
-        fetch(one.scaling.row) / fetch(two.scaling.row),
-    )
+    fetch = device.to_host  # arithmetic on a GPU would have a kernel compiled
+    ratios = fetch(one.column) / fetch(two.column), fetch(one.row) / fetch(two.row)
     return all(bool(np.max(ratio) <= (1.0 + SAME) * np.min(ratio)) for ratio in ratios)

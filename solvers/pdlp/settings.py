@@ -26,14 +26,12 @@ class ScalingSettings:
 
 @dataclass(frozen=True)
 class TrialSettings:
-    """Two scalings tried before a solve goes on with one (``scaling_trial.py``)."""
+    """Scalings tried before a solve goes on with one (``scaling_trial.py``)."""
 
     from_nonzeros: int = 1_000_000
     """Nonzeros from which they are tried: small models are solved before it pays."""
     iterations: int = 800
-    """Iterations of each."""
-    curtis_reid_ridge: float = 0.0
-    """Ridge of Curtis and Reid's scaling then; the other is Ruiz's alone."""
+    """Iterations of each; half of it for one that is behind the first then."""
 
 
 @dataclass(frozen=True)

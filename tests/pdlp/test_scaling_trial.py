@@ -24,8 +24,9 @@ from tests.pdlp.test_alternate_scalings import Listener
 
 TRIED = DEFAULT.changed(trial={"from_nonzeros": 0, "iterations": 400})
 RUIZ = TRIED.changed(scaling={"curtis_reid_passes": 0})
+NO_RIDGE = TRIED.changed(scaling={"curtis_reid_ridge": 0.0})
 OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
-SEEDS = range(4)
+SEEDS = (1, 8, 9, 12)
 
 
 def badly_scaled(seed: int) -> Problem:
@@ -50,12 +51,11 @@ def solve(problem: Problem, **options: object) -> tuple[Outcome, Listener]:
 
 
 def trials(listener: Listener) -> list[str]:
-    return [line for line in listener.lines if "Tried two scalings" in line]
+    return [line for line in listener.lines if "Tried another scaling" in line]
 
 
 def tried(problem: Problem, start: Start | None = None) -> ScalingTrial:
-    candidates = TRIED, RUIZ
-    return try_scalings(cpu(), problem, OPTIONS, Progress(), start, candidates, None)
+    return try_scalings(cpu(), problem, OPTIONS, Progress(), start, TRIED, None)
 
 
 def error_alone(problem: Problem, settings: pdlp.Settings) -> float:
@@ -71,39 +71,43 @@ def test_the_optimum_is_that_without_a_trial(seed: int) -> None:
     problem = badly_scaled(seed)
     outcome, listener = solve(problem)
     usual = pdlp.solve(problem, OPTIONS, Progress())
-    assert len(trials(listener)) == 1
+    assert len(trials(listener)) == 2
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(usual.objective, rel=1e-6)
     assert outcome.statistics["iterations"] == listener.iterations[-1]
     assert listener.iterations == sorted(listener.iterations)
 
 
-def test_the_scaling_that_came_nearer_goes_on_from_where_it_is() -> None:
+def test_a_scaling_that_came_clearly_nearer_goes_on_from_where_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scaling_trial, "CLEARLY", 1.0)
     winners = set()
     for seed in SEEDS:
         problem = badly_scaled(seed)
         trial = tried(problem)
-        alone = {settings: error_alone(problem, settings) for settings in (TRIED, RUIZ)}
+        alone = {one: error_alone(problem, one) for one in (TRIED, RUIZ, NO_RIDGE)}
         control = trial.state.read_control()
-        assert control[Control.BEST_ERROR] == alone[trial.settings] == min(alone.values())
-        assert trial.iterations <= control[Control.ITERATIONS] == 400
-        assert {trial.settings, trial.other} == {TRIED, RUIZ}
+        assert control[Control.BEST_ERROR] == alone[trial.settings] <= alone[TRIED]
+        assert control[Control.ITERATIONS] == 400
+        assert 400 <= trial.iterations <= 800
         winners.add(trial.settings)
-    assert len(winners) == 2  # else nothing was chosen
+    assert len(winners) > 1  # else nothing was chosen
 
 
-def test_what_is_far_behind_stops_halfway(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scaling_trial, "BEHIND", 0.0)
-    trial = tried(badly_scaled(0))
-    assert {trial.iterations, int(trial.state.read_control()[Control.ITERATIONS])} == {200, 400}
+def test_the_usual_scaling_stays_where_none_is_clearly_nearer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scaling_trial, "CLEARLY", 1e9)
+    assert all(tried(badly_scaled(seed)).settings == TRIED for seed in SEEDS)
 
 
-@pytest.mark.parametrize("limit", [200, 800, 1000, 1400])
+@pytest.mark.parametrize("limit", [200, 1200, 1400, 1800])
 def test_the_limit_on_iterations_counts_both(limit: int) -> None:
     outcome, listener = solve(badly_scaled(0), iteration_limit=limit, tolerance=1e-14)
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert outcome.statistics["iterations"] == limit
-    assert bool(trials(listener)) == (limit > 800)
+    assert bool(trials(listener)) == (limit > 1200)
 
 
 def test_a_scaling_that_is_the_same_is_not_tried() -> None:
@@ -129,10 +133,10 @@ def test_two_sets_of_vectors_need_room() -> None:
 
 @pytest.mark.parametrize("devices", [2, 3])
 def test_on_several_devices_it_is_that_of_one(devices: int) -> None:
-    problem, candidates = badly_scaled(3), (TRIED, RUIZ)
+    problem = badly_scaled(3)
     group = DeviceGroup.of([cpu()] * devices)
     alone = tried(problem)
-    together = try_scalings(group, problem, OPTIONS, Progress(), None, candidates, None)
+    together = try_scalings(group, problem, OPTIONS, Progress(), None, TRIED, None)
     assert together.settings == alone.settings
     assert together.iterations == alone.iterations > 0
     errors = [trial.state.read_control()[Control.BEST_ERROR] for trial in (alone, together)]
