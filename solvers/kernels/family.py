@@ -81,6 +81,9 @@ def _folder() -> Path | None:
     return found if found.is_dir() else None
 
 
+WARP, BLOCK = 32, 256
+"""Threads of a warp, and of a block where nothing speaks for another number."""
+
 ARRAYS = ("real[]", "index[]", "packed[]")
 SCALARS = ("real", "index", "int")
 

@@ -15,7 +15,6 @@ Bertacco, Fischetti and Lodi 2007).
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -185,12 +184,6 @@ def part_for(budget: Budget, seconds: float) -> Budget:
     return budget.part(seconds) if budget.is_timed else budget.part(work=WORK_PER_SECOND * seconds)
 
 
-WATCHED = 5
-"""Latest projections of simplex that are looked at,"""
-
-ALLOWED = 2
-"""and how many of them may end at their limit before PDLP takes over."""
-
 MOST_OF_IT = 0.9
 """Part of a projection's limit from which it counts as reached."""
 
@@ -214,13 +207,13 @@ def choose_projector(
     by_gpu = where.kind != "cpu"
     slow = root.method != SIMPLEX or (by_gpu and root.seconds > SECONDS)
     large = by_gpu and augmented.model.num_nonzeros >= FIRST_ORDER_FROM
-    if augmented.problem.num_nonzeros and (slow or large):
+    if slow or large:
         return first_order(augmented.problem, where, budget, threads, seed)
     return _SimplexFirst(augmented, root, where, threads, seed)
 
 
 class _SimplexFirst:
-    """Simplex, until it fails to finish too often."""
+    """Simplex, until a projection takes all of its time."""
 
     def __init__(
         self, augmented: Augmented, root: Root, device: Device, threads: int, seed: int
@@ -229,7 +222,6 @@ class _SimplexFirst:
         self._device = device
         self._threads = threads
         self._seed = seed
-        self._finished: deque[bool] = deque(maxlen=WATCHED)
         self._is_simplex = True
         self._inner: Projector = Simplex(augmented.problem, seed, root.basis)
 
@@ -237,16 +229,11 @@ class _SimplexFirst:
         """Solve a projection."""
         found = self._inner.solve_for(request, budget)
         finished = found.is_converged or found.is_empty
-        if self._is_simplex and (finished or _had_its_time(budget)):
-            self._finished.append(finished)
-            if self._finished.count(False) > ALLOWED and self._augmented.problem.num_nonzeros:
-                self._hand_over(budget)
+        if self._is_simplex and not finished and _had_its_time(budget):
+            self._is_simplex = False
+            problem = self._augmented.problem
+            self._inner = first_order(problem, self._device, budget, self._threads, self._seed)
         return found
-
-    def _hand_over(self, budget: Budget) -> None:
-        self._is_simplex = False
-        problem = self._augmented.problem
-        self._inner = first_order(problem, self._device, budget, self._threads, self._seed)
 
 
 def _had_its_time(budget: Budget) -> bool:

@@ -119,8 +119,9 @@ def _tolerance(side: FloatArray, reach: FloatArray) -> FloatArray:
 # :class:`~solvers.mip.solutions.polish.polisher.Polisher` has.
 
 
-PRIMAL_TOLERANCE = 1e-8
-"""A hundredth of what points are checked by, because HiGHS measures on a scaled LP first."""
+TOLERANCE = 1e-8
+"""A hundredth of what points are checked by, because HiGHS measures on a scaled LP first; relative
+for PDLP, whose rows are of any size."""
 
 WARM_FACTOR, WARM_AT_LEAST = 2, 500
 """A warm start may take so many times the iterations of the last solve from nothing, and at least
@@ -188,7 +189,7 @@ class WarmSimplex:
         self._rows = part.rows
         problem = part.problem(model)
         self._cost = problem.cost
-        settings = {"primal_feasibility_tolerance": PRIMAL_TOLERANCE}
+        settings = {"primal_feasibility_tolerance": TOLERANCE}
         self._lp = WarmLp(as_it_stands(problem), settings)
 
     def solve_warm(self, low: FloatArray, high: FloatArray, seconds: float) -> Solved:

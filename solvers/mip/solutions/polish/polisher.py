@@ -17,7 +17,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
-from solvers.mip.solutions.polish.continuous import ContinuousPart, Solved, WarmSimplex
+from solvers.mip.solutions.polish.continuous import TOLERANCE, ContinuousPart, Solved, WarmSimplex
 
 if TYPE_CHECKING:
     from solvers.pdlp.warm_started import WarmStarted
@@ -79,9 +79,6 @@ class Polished:
 
 # The LP over the continuous columns by PDLP, where it is too large for simplex.
 
-
-TOLERANCE = 1e-8
-"""Relative, because points are checked by an absolute 1e-6 on rows of any size."""
 
 ITERATIONS = 20_000
 """Iterations of one LP, which PDLP would never end where there is no solution."""

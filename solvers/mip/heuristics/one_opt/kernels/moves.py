@@ -20,9 +20,7 @@ Sums and products are rounded one by one on both sides, so that device and twin 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
-
-WARP, BLOCK = 32, 256
+from solvers.kernels.family import BLOCK, WARP, Family, Kernel, Launch, Values, arguments
 
 _ROW_SIDES = arguments("real[] row_lower, row_upper, activity")
 

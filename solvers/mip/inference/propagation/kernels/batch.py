@@ -22,12 +22,10 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import BLOCK, WARP, Family, Kernel, Launch, Values, arguments
 
-LANES = 32
+LANES = WARP
 """Candidates side by side: the threads of a warp and the bits of a word."""
-
-BATCH_BLOCK = 256
 
 BATCH_BLOCKS = 1056
 """Blocks of a launch at most: 8 for each multiprocessor of an H100 or H200."""
@@ -63,19 +61,19 @@ FOLLOWING = arguments("inout index[] next_masks; inout real[] next_wide")
 
 def place_launch(values: Values) -> Launch:
     """Give each column a warp."""
-    return Launch(-(-int(values["columns"]) * LANES // BATCH_BLOCK), BATCH_BLOCK)
+    return Launch(-(-int(values["columns"]) * LANES // BLOCK), BLOCK)
 
 
 def _round_launch(values: Values) -> Launch:
-    warps = BATCH_BLOCK // LANES
+    warps = BLOCK // LANES
     needed = -(-int(values["row_lower"].size) // warps)
-    return Launch(max(1, min(BATCH_BLOCKS, needed)), BATCH_BLOCK)
+    return Launch(max(1, min(BATCH_BLOCKS, needed)), BLOCK)
 
 
 def _columns_launch(values: Values) -> Launch:
-    warps = BATCH_BLOCK // LANES
+    warps = BLOCK // LANES
     needed = -(-int(values["place_column"].size) // warps)
-    return Launch(max(1, min(BATCH_BLOCKS, needed)), BATCH_BLOCK)
+    return Launch(max(1, min(BATCH_BLOCKS, needed)), BLOCK)
 
 
 def _pass_bytes(values: Values) -> int:
@@ -141,7 +139,7 @@ TIGHTEN = Kernel(
     ),
     contract="Each item narrows one column's next bounds in one lane, and lists the column; to be "
     "followed by a round of parity 0.",
-    launch=lambda values: Launch(-(-int(values["items"]) // BATCH_BLOCK), BATCH_BLOCK),
+    launch=lambda values: Launch(-(-int(values["items"]) // BLOCK), BLOCK),
     work=lambda values: int(values["items"]),
     traffic=lambda values: 40 * int(values["items"]),
 )
@@ -168,7 +166,7 @@ WAKE = Kernel(
         "int lanes, rows; index[] row_start; inout index[] row_changed, row_list, control"
     ),
     contract="All rows are listed for a round of parity 0, in the lanes of the word 'lanes'.",
-    launch=lambda values: Launch(-(-int(values["rows"]) // BATCH_BLOCK), BATCH_BLOCK),
+    launch=lambda values: Launch(-(-int(values["rows"]) // BLOCK), BLOCK),
     work=lambda values: int(values["rows"]),
     traffic=lambda values: 12 * int(values["rows"]),
 )

@@ -12,9 +12,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import BLOCK, Family, Kernel, Launch, Values, arguments
 from solvers.mip.inference.propagation.kernels.batch import (
-    BATCH_BLOCK,
     BATCH_BLOCKS,
     LANES,
     Control,
@@ -79,8 +78,8 @@ SELECT = Kernel(
 
 
 def _fix_launch(values: Values) -> Launch:
-    warps = BATCH_BLOCK // LANES
-    return Launch(max(1, min(BATCH_BLOCKS, -(-int(values["bulk"].size) // warps))), BATCH_BLOCK)
+    warps = BLOCK // LANES
+    return Launch(max(1, min(BATCH_BLOCKS, -(-int(values["bulk"].size) // warps))), BLOCK)
 
 
 FIX = Kernel(

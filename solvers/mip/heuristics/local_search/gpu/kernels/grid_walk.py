@@ -41,8 +41,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import BLOCK, MODEL
+from solvers.kernels.family import BLOCK, Family, Kernel, Launch, Values, arguments
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import MODEL
 
 ARGUMENTS = (
     *MODEL,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Family, Kernel, Launch, arguments
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import BLOCK
+from solvers.kernels.family import BLOCK, Family, Kernel, Launch, arguments
 
 
 class Weights(IntEnum):

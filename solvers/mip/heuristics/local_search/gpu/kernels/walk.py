@@ -33,10 +33,7 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
-
-WARP, BLOCK = 32, 256
-"""Threads of a walker in each of the two kernels."""
+from solvers.kernels.family import BLOCK, WARP, Family, Kernel, Launch, Values, arguments
 
 MODEL = arguments(
     "int rows, inequalities, columns, binaries, integers, objectives; "
