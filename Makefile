@@ -117,7 +117,7 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }
 
 # What builds the native core, with a C++ compiler from PyPI where the system has none.
-BUILD_TOOLS = scikit-build-core nanobind cmake ninja
+BUILD_TOOLS = scikit-build-core cmake ninja
 $(VENV)/build-tools: pyproject.toml | $(VENV)/bin/python
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check $(BUILD_TOOLS)
 	@if ! command -v $(firstword $(CXX)) >/dev/null; then \

@@ -104,7 +104,7 @@ void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
     });
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     expose(module, "judge_rows", &judge_rows<Index>, "rows", "lower", "upper", "x", "y", "activity",
            "sums", "threads");
     expose(module, "judge_columns", &judge_columns<Index>, "columns", "cost", "lower", "upper", "x",

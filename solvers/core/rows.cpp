@@ -81,7 +81,7 @@ void average(const SparseRows<Index> &rows, Span<const double> values, Span<doub
     });
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     expose(module, "row_sizes", &row_sizes<Index>, "rows", "smallest", "largest");
     expose(module, "average", &average<Index>, "rows", "values", "mean", "threads");
     expose(module, "count_kept", &count_kept<Index>, "rows", "chosen", "place", "counts",

@@ -1,113 +1,307 @@
 // Bindings between Python and compiled loops: arrays checked, the interpreter's lock released.
 //
-//     NATIVE_STRUCT(Box, bounds, rows, queue)            // fields of a Python tuple, by name
+//     NATIVE_STRUCT(Box, bounds, rows, queue)            // attributes of a Python object, by name
 //     NATIVE_MODULE(mip_inference_domain) {                        // becomes
 //     solvers.native.mip_inference_domain
 //         expose(module, "propagate", &propagate, "matrix", "box", "lenient");
 //         NATIVE_CONSTANTS(module, "solvers.mip.inference.domain.state", TRAIL);
 //     }
+//
+// Functions differ in a table of their arguments' types and in one call; everything else is
+// compiled once, in bindings.cpp. A library of templates took half of the time of a build.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/tuple.h>
-
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <initializer_list>
+#include <limits>
+#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "arrays.h"
 #include "interrupt.h"
 #include "numbers.h"
 
+typedef struct _object PyObject; // Python.h is for bindings.cpp alone
+
 namespace native {
 
-namespace nb = nanobind;
-
-/// Names and members of a structure whose fields a Python object has as attributes.
-template <class Structure> struct Fields {
-    static constexpr bool known = false;
+/// A module of Python while it is filled.
+struct Module {
+    PyObject *object;
 };
 
-/// Whether the format of a buffer stands for T.
-template <class T> inline bool fits(const Py_buffer &buffer) {
+/// Buffers of Python's objects, which a call holds until it ends.
+class Held;
+
+/// What Python objects are taken for: how one is read into ``place``, and what a stub says of it.
+struct Type {
+    std::size_t size;
+    bool (*take)(PyObject *source, void *place, Held &held);
+    void (*name)(std::vector<const char *> &parts);
+};
+
+/// How a type of C++ is read from a Python object; specialised below.
+template <class T> struct Taken;
+template <class T> inline constexpr Type type_of = {sizeof(T), &Taken<T>::take, &Taken<T>::name};
+
+/// An element of an array: its kind in NumPy's letters, and its bytes.
+struct Element {
+    char kind;
+    std::size_t bytes;
+};
+template <class T> constexpr Element element_of() {
     using Plain = std::remove_const_t<T>;
-    const char *format = buffer.format == nullptr ? "B" : buffer.format;
-    if (buffer.itemsize != static_cast<Py_ssize_t>(sizeof(Plain)))
-        return false;
-    if constexpr (!std::is_arithmetic_v<Plain>)
-        return format[0] == 'T';
-    const char kind = (*format == '=' || *format == '<' || *format == '@') ? format[1] : format[0];
-    if constexpr (std::is_same_v<Plain, bool>)
-        return kind == '?';
-    else if constexpr (std::is_floating_point_v<Plain>)
-        return kind == (sizeof(Plain) == 8 ? 'd' : 'f');
-    else if constexpr (std::is_signed_v<Plain>)
-        return kind == 'b' || kind == 'h' || kind == 'i' || kind == 'l' || kind == 'q';
-    else
-        return kind == 'B' || kind == 'H' || kind == 'I' || kind == 'L' || kind == 'Q' ||
-               (sizeof(Plain) == 1 && kind == '?');
+    const char kind = std::is_same_v<Plain, bool>       ? 'b'
+                      : std::is_floating_point_v<Plain> ? 'f'
+                      : !std::is_arithmetic_v<Plain>    ? 'V'
+                      : std::is_signed_v<Plain>         ? 'i'
+                                                        : 'u';
+    return {kind, sizeof(Plain)};
 }
+const char *name_of(Element element);
 
-/// A buffer of Python's held for the length of a call.
-struct HeldBuffer {
-    Py_buffer buffer{};
-    bool held = false;
+bool take_bool(PyObject *source, bool &value);
+bool take_integer(PyObject *source, std::int64_t least, std::int64_t most, std::int64_t &value);
+bool take_unsigned(PyObject *source, std::uint64_t most, std::uint64_t &value);
+bool take_real(PyObject *source, double &value);
+/// Read a contiguous array of one of several elements and return which one it is, or -1.
+int take_array(PyObject *source, Held &held, const Element *elements, int count, bool writable,
+               int dimensions, void *&data, std::int64_t *shape);
 
-    HeldBuffer() = default;
-    HeldBuffer(const HeldBuffer &) = delete;
-    HeldBuffer &operator=(const HeldBuffer &) = delete;
-    ~HeldBuffer() { release(); }
-
-    // not put into every binding: that took a third of the time to compile them
-    [[gnu::noinline]] bool take(PyObject *object, bool writable) {
-        release();
-        const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-        if (PyObject_GetBuffer(object, &buffer, flags) != 0) {
-            PyErr_Clear();
-            return false;
+template <class T>
+    requires std::is_arithmetic_v<T>
+struct Taken<T> {
+    static bool take(PyObject *source, void *place, Held &) {
+        T &value = *new (place) T();
+        if constexpr (std::is_same_v<T, bool>)
+            return take_bool(source, value);
+        else if constexpr (std::is_floating_point_v<T>) {
+            double found;
+            const bool fits = take_real(source, found);
+            value = static_cast<T>(found);
+            return fits;
+        } else if constexpr (std::is_signed_v<T>) {
+            std::int64_t found;
+            using Limits = std::numeric_limits<T>;
+            const bool fits = take_integer(source, Limits::min(), Limits::max(), found);
+            value = static_cast<T>(found);
+            return fits;
+        } else {
+            std::uint64_t found;
+            const bool fits = take_unsigned(source, std::numeric_limits<T>::max(), found);
+            value = static_cast<T>(found);
+            return fits;
         }
-        held = true;
+    }
+    static void name(std::vector<const char *> &parts) {
+        parts.push_back(std::is_same_v<T, bool>       ? "bool"
+                        : std::is_floating_point_v<T> ? "float"
+                                                      : "int");
+    }
+};
+
+template <class View> struct TakenView {
+    static constexpr Element element = element_of<typename View::Element>();
+    static bool take(PyObject *source, void *place, Held &held) {
+        void *data;
+        std::array<std::int64_t, View::dimensions> shape;
+        constexpr bool writable = !std::is_const_v<typename View::Element>;
+        if (take_array(source, held, &element, 1, writable, View::dimensions, data, shape.data()) <
+            0)
+            return false;
+        new (place) View(static_cast<typename View::Element *>(data), shape);
         return true;
     }
-    void release() {
-        if (held)
-            PyBuffer_Release(&buffer);
-        held = false;
+    static void name(std::vector<const char *> &parts) { parts.push_back(name_of(element)); }
+};
+template <class T> struct Taken<Span<T>> : TakenView<Span<T>> {};
+template <class T> struct Taken<Grid<T>> : TakenView<Grid<T>> {};
+template <class T> struct Taken<Cube<T>> : TakenView<Cube<T>> {};
+
+bool take_items(PyObject *source, char *place, Held &held, const Type *types,
+                const std::size_t *offsets, std::size_t count);
+void name_items(std::vector<const char *> &parts, const Type *types, std::size_t count);
+
+/// Where each of several values stands in memory that holds them all, and how much that is.
+template <class... Values> struct Layout {
+    static constexpr std::size_t count = sizeof...(Values);
+    static constexpr Type types[count + 1] = {type_of<Values>..., {}};
+    static constexpr auto offsets = [] {
+        std::array<std::size_t, count + 1> found{};
+        for (std::size_t at = 0; at < count; ++at)
+            found[at + 1] = found[at] + (types[at].size + 15) / 16 * 16;
+        return found;
+    }();
+    static_assert(((alignof(Values) <= 16 && std::is_trivially_destructible_v<Values>) && ...));
+
+    template <std::size_t at, class Value> static Value &value(char *place) {
+        return *std::launder(reinterpret_cast<Value *>(place + offsets[at]));
     }
 };
 
-/// Declare a function with the names of its arguments; it runs without the interpreter's lock.
-template <class Function, class... Names>
-inline void expose(nb::module_ &module, const char *name, Function function, Names... names) {
-    module.def(name, function, nb::arg(names)..., nb::call_guard<nb::gil_scoped_release>());
+/// Arguments of another function, from a tuple of Python's.
+template <class... Values> struct Arguments {
+    using Places = Layout<Values...>;
+    alignas(16) char place[Places::offsets[Places::count]];
+
+    /// Call a function with them.
+    template <class Function> auto apply(Function function) const {
+        return [&]<std::size_t... at>(std::index_sequence<at...>) {
+            return function(Places::template value<at, Values>(const_cast<char *>(place))...);
+        }(std::index_sequence_for<Values...>());
+    }
+};
+template <class... Values> struct Taken<Arguments<Values...>> {
+    using Places = Layout<Values...>;
+    static bool take(PyObject *source, void *place, Held &held) {
+        return take_items(source, (new (place) Arguments<Values...>)->place, held, Places::types,
+                          Places::offsets.data(), Places::count);
+    }
+    static void name(std::vector<const char *> &parts) {
+        name_items(parts, Places::types, Places::count);
+    }
+};
+
+template <class... Values> struct Taken<std::tuple<Values...>> {
+    using Read = Arguments<Values...>;
+    static bool take(PyObject *source, void *place, Held &held) {
+        Read read;
+        if (!Taken<Read>::take(source, &read, held))
+            return false;
+        new (place) std::tuple<Values...>(
+            read.apply([](const Values &...value) { return std::tuple<Values...>(value...); }));
+        return true;
+    }
+    static void name(std::vector<const char *> &parts) { Taken<Read>::name(parts); }
+};
+
+/// Names that type: using Both = decltype(arguments_of(&both)).
+template <class Result, class... Values>
+Arguments<std::remove_cvref_t<Values>...> arguments_of(Result (*)(Values...));
+
+/// A field of a structure, an attribute of its name in Python.
+struct Field {
+    const char *name;
+    std::size_t offset;
+    const Type *type;
+};
+/// The fields of a structure; specialised by NATIVE_STRUCT.
+template <class Structure> struct Fields;
+bool take_fields(PyObject *source, char *place, Held &held, const Field *fields, std::size_t count);
+
+template <class Structure>
+    requires(Fields<Structure>::known)
+struct Taken<Structure> {
+    static bool take(PyObject *source, void *place, Held &held) {
+        new (place) Structure();
+        return take_fields(source, static_cast<char *>(place), held, Fields<Structure>::list,
+                           std::size(Fields<Structure>::list));
+    }
+    static void name(std::vector<const char *> &parts) { parts.push_back("typing.Any"); }
+};
+
+PyObject *given(bool value);
+PyObject *given(double value);
+PyObject *given_integer(std::int64_t value);
+PyObject *given_unsigned(std::uint64_t value);
+PyObject *given_tuple(std::initializer_list<PyObject *> items);
+
+template <class T>
+    requires(std::is_integral_v<T> && !std::is_same_v<T, bool>)
+PyObject *given(T value) {
+    if constexpr (std::is_signed_v<T>)
+        return given_integer(value);
+    else
+        return given_unsigned(value);
+}
+template <class... Values> PyObject *given(const std::tuple<Values...> &values) {
+    return std::apply([](const Values &...value) { return given_tuple({given(value)...}); },
+                      values);
+}
+
+/// What a stub says of a function's result.
+template <class Result> struct Given {
+    static void name(std::vector<const char *> &parts) { Taken<Result>::name(parts); }
+};
+template <> struct Given<void> {
+    static void name(std::vector<const char *> &parts) { parts.push_back("None"); }
+};
+
+/// The interpreter's lock, let go while a loop runs.
+class Unlocked {
+  public:
+    Unlocked();
+    ~Unlocked();
+    Unlocked(const Unlocked &) = delete;
+    Unlocked &operator=(const Unlocked &) = delete;
+
+  private:
+    void *state_;
+};
+
+using AnyFunction = void (*)();
+PyObject *none();
+
+/// Call a function with arguments that were read to where their layout says.
+template <class Result, class... Values> PyObject *invoke(AnyFunction function, char *place) {
+    using Places = Layout<std::remove_cvref_t<Values>...>;
+    const auto called = reinterpret_cast<Result (*)(Values...)>(function);
+    return [&]<std::size_t... at>(std::index_sequence<at...>) {
+        const auto run = [&] {
+            const Unlocked unlocked;
+            return called(Places::template value<at, std::remove_cvref_t<Values>>(place)...);
+        };
+        if constexpr (std::is_void_v<Result>) {
+            run();
+            return none();
+        } else {
+            return given(run());
+        }
+    }(std::index_sequence_for<Values...>());
+}
+
+/// One of the functions that have a name in a module, told apart by their arguments' types.
+struct Overload {
+    AnyFunction function;
+    PyObject *(*invoke)(AnyFunction function, char *place);
+    const Type *types;
+    const std::size_t *offsets;
+    std::size_t count;
+    void (*result)(std::vector<const char *> &parts);
+};
+void expose(Module &module, const char *name, const Overload &overload, const char *const *names);
+
+/// Declare a function with the names of its arguments, or without any; it runs without the
+/// interpreter's lock.
+template <class Result, class... Values, class... Names>
+inline void expose(Module &module, const char *name, Result (*function)(Values...),
+                   Names... names) {
+    static_assert(sizeof...(Names) == sizeof...(Values) || sizeof...(Names) == 0);
+    using Places = Layout<std::remove_cvref_t<Values>...>;
+    const char *const all[] = {names..., nullptr};
+    expose(module, name,
+           {reinterpret_cast<AnyFunction>(function), &invoke<Result, Values...>, Places::types,
+            Places::offsets.data(), Places::count, &Given<Result>::name},
+           sizeof...(Names) > 0 ? all : nullptr);
 }
 
 /// Tell of constants that a Python module has, too; a test compares them.
-inline void constants(nb::module_ &module, const char *python_module,
-                      std::initializer_list<std::pair<const char *, double>> named) {
-    if (!nb::hasattr(module, "constants"))
-        module.attr("constants") = nb::dict();
-    nb::dict told;
-    for (const auto &[name, value] : named)
-        told[name] = value;
-    nb::cast<nb::dict>(module.attr("constants"))[python_module] = told;
-}
+void constants(Module &module, const char *python_module,
+               std::initializer_list<std::pair<const char *, double>> named);
 
 /// Tell of a structure of bytes that a Python module has as a NumPy type; a test compares them.
-inline void record(nb::module_ &module, const char *python_module, const char *type_name,
-                   std::size_t size,
-                   std::initializer_list<std::pair<const char *, std::size_t>> offsets) {
-    if (!nb::hasattr(module, "records"))
-        module.attr("records") = nb::dict();
-    nb::dict told;
-    for (const auto &[name, offset] : offsets)
-        told[name] = offset;
-    nb::cast<nb::dict>(module.attr("records"))[nb::make_tuple(python_module, type_name)] =
-        nb::make_tuple(size, told);
-}
+void record(Module &module, const char *python_module, const char *type_name, std::size_t size,
+            std::initializer_list<std::pair<const char *, std::size_t>> offsets);
 
-/// Raises ValueError for an array that is too short.
+/// Raise ValueError.
+[[noreturn]] void refuse(const char *text);
+
+/// Raise ValueError for an array that is too short.
 [[noreturn]] void refuse_length(const char *name, std::int64_t found, std::int64_t wanted);
 
 /// Refuse arrays whose length is not what the others ask for.
@@ -124,106 +318,15 @@ void check_rows(const char *name, const SparseRows<Index> &rows, std::int64_t co
     check_length(name, rows.data.size(), rows.indptr[count]);
 }
 
-using Binder = void (*)(nb::module_ &);
-
-/// Adds a submodule to the list that module.cpp goes through.
+/// Adds a submodule to the list that the extension module goes through.
 struct Registration {
     const char *name;
-    Binder bind;
+    void (*bind)(Module &module);
     Registration *next;
-    Registration(const char *name, Binder bind);
+    Registration(const char *name, void (*bind)(Module &module));
 };
 
 } // namespace native
-
-namespace nanobind::detail {
-
-/// What a stub says of an array of T.
-template <class T> constexpr auto array_name() {
-    using Plain = std::remove_const_t<T>;
-    if constexpr (std::is_same_v<Plain, bool>)
-        return const_name("numpy.typing.NDArray[numpy.bool_]");
-    else if constexpr (std::is_floating_point_v<Plain>)
-        return const_name("numpy.typing.NDArray[numpy.float") + const_name<sizeof(T) * 8>() +
-               const_name("]");
-    else if constexpr (std::is_integral_v<Plain>)
-        return const_name("numpy.typing.NDArray[numpy.") +
-               const_name<std::is_signed_v<Plain>>("int", "uint") + const_name<sizeof(T) * 8>() +
-               const_name("]");
-    else
-        return const_name("numpy.typing.NDArray[numpy.void]");
-}
-
-template <class View> struct view_caster {
-    using Element = typename View::Element;
-    View value;
-    native::HeldBuffer held;
-    template <typename T_> using Cast = View;
-    template <typename T_> static constexpr bool can_cast() { return true; }
-    static constexpr auto Name = array_name<Element>();
-
-    [[gnu::noinline]] bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
-        if (!held.take(source.ptr(), !std::is_const_v<Element>))
-            return false;
-        const Py_buffer &buffer = held.buffer;
-        if (buffer.ndim != View::dimensions || !native::fits<Element>(buffer))
-            return false;
-        std::array<std::int64_t, View::dimensions> shape;
-        for (int axis = 0; axis < View::dimensions; ++axis)
-            shape[axis] = buffer.shape[axis];
-        value = View(static_cast<Element *>(buffer.buf), shape);
-        return true;
-    }
-    explicit operator View() { return value; }
-};
-
-template <class T> struct type_caster<native::Span<T>> : view_caster<native::Span<T>> {};
-template <class T> struct type_caster<native::Grid<T>> : view_caster<native::Grid<T>> {};
-template <class T> struct type_caster<native::Cube<T>> : view_caster<native::Cube<T>> {};
-
-/// A structure from an object with attributes of its fields' names: a named tuple, a dataclass.
-template <class Structure>
-    requires(native::Fields<Structure>::known)
-struct type_caster<Structure> {
-    using Layout = native::Fields<Structure>;
-    Structure value;
-    typename Layout::Casters casters;
-    template <typename T_> using Cast = Structure;
-    template <typename T_> static constexpr bool can_cast() { return true; }
-    static constexpr auto Name = const_name("typing.Any");
-
-    [[gnu::noinline]] bool from_python(handle source, uint8_t flags,
-                                       cleanup_list *cleanup) noexcept {
-        return take(source, flags, cleanup,
-                    std::make_index_sequence<std::tuple_size_v<decltype(Layout::members)>>());
-    }
-    template <std::size_t... at>
-    bool take(handle source, uint8_t flags, cleanup_list *cleanup, std::index_sequence<at...>) {
-        return (take_one<at>(source, flags, cleanup) && ...);
-    }
-    template <std::size_t at>
-    bool take_one(handle source, uint8_t flags, cleanup_list *cleanup) noexcept {
-        PyObject *found = PyObject_GetAttrString(source.ptr(), Layout::names[at]);
-        if (found == nullptr) {
-            PyErr_Clear();
-            return false;
-        }
-        auto &caster = std::get<at>(casters);
-        const bool fits = caster.from_python(found, flags, cleanup);
-        Py_DECREF(found); // the structure of the call keeps it alive
-        if (!fits)
-            return false;
-        auto member = std::get<at>(Layout::members);
-        using Field = std::remove_reference_t<decltype(value.*member)>;
-        value.*member = static_cast<Field>(
-            caster.
-            operator typename std::remove_reference_t<decltype(caster)>::template Cast<Field>());
-        return true;
-    }
-    explicit operator Structure() { return value; }
-};
-
-} // namespace nanobind::detail
 
 #define NATIVE_EXPAND(...)                                                                         \
     NATIVE_EXPAND3(NATIVE_EXPAND3(NATIVE_EXPAND3(NATIVE_EXPAND3(__VA_ARGS__))))
@@ -238,18 +341,15 @@ struct type_caster<Structure> {
     macro(structure, first) __VA_OPT__(, NATIVE_AGAIN NATIVE_PARENS(macro, structure, __VA_ARGS__))
 #define NATIVE_EACH(macro, structure, ...)                                                         \
     __VA_OPT__(NATIVE_EXPAND(NATIVE_EACH_HELPER(macro, structure, __VA_ARGS__)))
-#define NATIVE_NAME(structure, field) #field
-#define NATIVE_MEMBER(structure, field) &structure::field
-#define NATIVE_CASTER(structure, field) nanobind::detail::make_caster<decltype(structure::field)>
+#define NATIVE_FIELD(structure, field)                                                             \
+    {#field, offsetof(structure, field), &native::type_of<decltype(structure::field)>}
 
 /// Let functions take a structure from a Python object that has these attributes.
 #define NATIVE_STRUCT(structure, ...)                                                              \
     template <> struct native::Fields<structure> {                                                 \
         static constexpr bool known = true;                                                        \
-        static constexpr const char *names[] = {NATIVE_EACH(NATIVE_NAME, structure, __VA_ARGS__)}; \
-        static constexpr auto members =                                                            \
-            std::make_tuple(NATIVE_EACH(NATIVE_MEMBER, structure, __VA_ARGS__));                   \
-        using Casters = std::tuple<NATIVE_EACH(NATIVE_CASTER, structure, __VA_ARGS__)>;            \
+        static constexpr native::Field list[] = {                                                  \
+            NATIVE_EACH(NATIVE_FIELD, structure, __VA_ARGS__)};                                    \
     };
 
 NATIVE_STRUCT(native::SparseRows<std::int32_t>, indptr, indices, data)
@@ -278,6 +378,6 @@ NATIVE_STRUCT(native::SparseRows<std::int64_t>, indptr, indices, data)
 
 /// Define what a submodule of solvers.native holds; ``module`` is it.
 #define NATIVE_MODULE(name)                                                                        \
-    static void bind_##name(nanobind::module_ &);                                                  \
+    static void bind_##name(native::Module &);                                                     \
     static native::Registration registered_##name(#name, bind_##name);                             \
-    static void bind_##name([[maybe_unused]] nanobind::module_ &module)
+    static void bind_##name([[maybe_unused]] native::Module &module)

@@ -1,53 +1,71 @@
 // The extension module: one submodule for each NATIVE_MODULE of the project.
+#include <Python.h>
+
 #include "bindings.h"
 
+#include <exception>
 #include <string>
 
 namespace native {
+
+extern PyObject *interrupted_type;
+
 namespace {
+
+constexpr const char *PACKAGE = "solvers.native";
 
 Registration *&first_registration() {
     static Registration *first = nullptr;
     return first;
 }
 
-PyObject *interrupted_type = nullptr;
-
 /// Let the loops of this thread look at a flag, and return to the one before with null.
 void watch(std::uintptr_t address) {
     stop_flag = reinterpret_cast<const volatile std::uint8_t *>(address);
 }
 
+void fill(PyObject *core) {
+    interrupted_type = PyErr_NewException("solvers.native.Interrupted", nullptr, nullptr);
+    PyModule_AddObjectRef(core, "Interrupted", interrupted_type);
+    Module whole{core};
+    expose(whole, "watch", &watch, "address");
+    for (Registration *one = first_registration(); one != nullptr; one = one->next) {
+        Module made{PyModule_New((std::string(PACKAGE) + "." + one->name).c_str())};
+        PyModule_AddObject(core, one->name, made.object); // which the core owns from here on
+        one->bind(made);
+    }
+}
+
+PyModuleDef definition = {PyModuleDef_HEAD_INIT,
+                          "solvers.native._core",
+                          nullptr,
+                          -1,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
+
 } // namespace
 
-Registration::Registration(const char *name, Binder bind)
+Registration::Registration(const char *name, void (*bind)(Module &))
     : name(name), bind(bind), next(first_registration()) {
     first_registration() = this;
 }
 
-void refuse_length(const char *name, std::int64_t found, std::int64_t wanted) {
-    std::string text = "'";
-    text.append(name).append("' has ").append(std::to_string(found));
-    text.append(" entries where ").append(std::to_string(wanted)).append(" are needed");
-    throw nb::value_error(text.c_str());
-}
-
 } // namespace native
 
-NB_MODULE(_core, core) {
-    using namespace native;
-    interrupted_type = PyErr_NewException("solvers.native.Interrupted", nullptr, nullptr);
-    core.attr("Interrupted") = nb::steal(interrupted_type);
-    nb::register_exception_translator([](const std::exception_ptr &failure, void *) {
-        try {
-            std::rethrow_exception(failure);
-        } catch (const Interrupted &) {
-            PyErr_SetString(interrupted_type, "The loop was told to end.");
-        }
-    });
-    core.def("watch", &watch, nb::arg("address"));
-    for (Registration *one = first_registration(); one != nullptr; one = one->next) {
-        nb::module_ made = core.def_submodule(one->name);
-        one->bind(made);
+PyMODINIT_FUNC PyInit__core() {
+    PyObject *core = PyModule_Create(&native::definition);
+    if (core == nullptr)
+        return nullptr;
+    try {
+        native::fill(core);
+    } catch (const std::exception &failure) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_ImportError, failure.what());
+        Py_DECREF(core);
+        return nullptr;
     }
+    return core;
 }

@@ -15,30 +15,27 @@ namespace native {
 /// A contiguous vector of one of these types.
 template <class... Elements> using AnySpan = std::variant<Span<Elements>...>;
 
-} // namespace native
-
-namespace nanobind::detail {
-
-template <class... Elements> struct type_caster<std::variant<native::Span<Elements>...>> {
-    using Value = std::variant<native::Span<Elements>...>;
-    Value value;
-    native::HeldBuffer held;
-    template <typename T_> using Cast = Value;
-    template <typename T_> static constexpr bool can_cast() { return true; }
-    static constexpr auto Name = union_name(array_name<Elements>()...);
-
-    bool from_python(handle source, uint8_t, cleanup_list *) noexcept {
+template <class... Elements> struct Taken<std::variant<Span<Elements>...>> {
+    static constexpr Element elements[] = {element_of<Elements>()...};
+    static bool take(PyObject *source, void *place, Held &held) {
+        using Value = AnySpan<Elements...>;
         constexpr bool writable = !(std::is_const_v<Elements> && ...);
-        return held.take(source.ptr(), writable) && held.buffer.ndim == 1 &&
-               (take<Elements>(held.buffer) || ...);
+        void *data;
+        std::int64_t size;
+        const int found =
+            take_array(source, held, elements, sizeof...(Elements), writable, 1, data, &size);
+        int at = 0;
+        ((at++ == found && new (place) Value(Span<Elements>(static_cast<Elements *>(data), size))),
+         ...);
+        return found >= 0;
     }
-    template <class Element> bool take(const Py_buffer &buffer) {
-        if (!native::fits<Element>(buffer))
-            return false;
-        value = native::Span<Element>(static_cast<Element *>(buffer.buf), buffer.shape[0]);
-        return true;
+    static void name(std::vector<const char *> &parts) {
+        for (const Element &element : elements) {
+            if (&element != elements)
+                parts.push_back(" | ");
+            parts.push_back(name_of(element));
+        }
     }
-    explicit operator Value() { return value; }
 };
 
-} // namespace nanobind::detail
+} // namespace native

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import sys
 import types
-from collections import Counter
 from pathlib import Path
 
-from nanobind.stubgen import StubGen
-
 HEADING = "# Written by the build from the bindings in the .cpp files.\n"
+IMPORTS = "import typing\n\nimport numpy\nimport numpy.typing\n"
 
 
 def main(library: Path, folder: Path) -> None:
@@ -23,30 +20,27 @@ def main(library: Path, folder: Path) -> None:
     spec.loader.exec_module(core)
     modules = {name: one for name, one in vars(core).items() if isinstance(one, types.ModuleType)}
     for name, module in modules.items():
-        for told in ("constants", "records"):
-            vars(module).pop(told, None)
-        stub = StubGen(module, include_docstrings=False)
-        stub.put(module)
-        _write(folder / f"{name}.pyi", HEADING + _without_equals(stub.get()))
-    _write(
-        folder / "_core.pyi",
-        HEADING + "class Interrupted(Exception): ...\n\ndef watch(address: int) -> None: ...\n",
-    )
+        _write(folder / f"{name}.pyi", HEADING + IMPORTS + _functions(module))
+    interrupted = "\nclass Interrupted(Exception): ...\n"
+    _write(folder / "_core.pyi", HEADING + interrupted + _functions(core))
     for old in folder.glob("*.pyi"):
         if old.stem not in modules and old.stem != "_core":
             old.unlink()
 
 
-def _without_equals(text: str) -> str:
-    """Leave one of overloads that a stub cannot tell apart: structures of arrays of other types."""
-    blocks = list(dict.fromkeys(block.strip("\n") for block in text.split("\n\n")))
-    names = [re.match(r"@overload\ndef (\w+)", block) for block in blocks]
-    counts = Counter(found[1] for found in names if found)
-    kept = (
-        block.replace("@overload\n", "") if found and counts[found[1]] == 1 else block
-        for block, found in zip(blocks, names, strict=True)
-    )
-    return "\n\n".join(kept) + "\n"
+def _functions(module: types.ModuleType) -> str:
+    """Return what a stub says of a module's functions, whose docstrings are their signatures.
+
+    Overloads that differ in structures of arrays only are one to a type checker.
+    """
+    text = ""
+    for function in vars(module).values():
+        if not isinstance(function, types.BuiltinFunctionType):
+            continue
+        signatures = dict.fromkeys((function.__doc__ or "").splitlines())
+        mark = "@typing.overload\n" if len(signatures) > 1 else ""
+        text += "".join(f"\n{mark}def {signature}: ...\n" for signature in signatures)
+    return text
 
 
 def _write(path: Path, text: str) -> None:

@@ -78,7 +78,7 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
     std::visit(place_all, laid_indices, laid_values);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     expose(module, "fill", &fill<Index>, "starts", "indices", "values", "table", "order",
            "column_position", "first_place", "lanes", "height", "laid_indices", "laid_values",
            "threads");

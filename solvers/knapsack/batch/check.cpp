@@ -138,14 +138,14 @@ void points(Span<const bool> packed, Span<const bool> feasible, Grid<double> out
 }
 
 /// Bind the functions for one of the types of numbers.
-template <class Number> void open(nanobind::module_ &module) {
+template <class Number> void open(native::Module &module) {
     native::expose(module, "add_up", &add_up<Number>, "starts", "profit", "weight", "bits", "words",
                    "flags", "value", "load", "threads");
     native::expose(module, "make_whole", &make_whole<Number>, "values", "places", "straight",
                    "sign", "limit", "out", "refused", "threads");
 }
 
-template <class Number, class Shorter> void open_shorten(nanobind::module_ &module) {
+template <class Number, class Shorter> void open_shorten(native::Module &module) {
     native::expose(module, "shorten", &shorten<Number, Shorter>, "values", "out", "refused",
                    "threads");
 }

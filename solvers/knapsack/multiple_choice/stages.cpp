@@ -212,7 +212,7 @@ int advance(const Core &core, std::int64_t capacity, const States &one, const St
 
 void check_group(const Core &core, std::int64_t group) {
     if (group < 0 || group >= core.num_classes())
-        throw nanobind::value_error("there is no such class");
+        native::refuse("there is no such class");
 }
 
 std::int64_t items_left(const Core &core, std::int64_t group, std::int64_t capacity,

@@ -118,7 +118,7 @@ inline void with_rows(const Slices<Index> &matrix, const Work &work) {
     else if constexpr (std::is_same_v<Index, std::int32_t>)
         work(SlicedRows{matrix});
     else
-        throw nanobind::value_error("slices of several rows have indices of 32 bits");
+        native::refuse("slices of several rows have indices of 32 bits");
 }
 
 /// Call work(i, row, rows) for each row, on up to ``threads`` threads.

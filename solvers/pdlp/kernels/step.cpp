@@ -74,23 +74,16 @@ void dual_step(int slices, int height, Grid<const Index> meta, StoredIndices<Ind
         .advance(offset, keep, threads);
 }
 
-/// The arguments of a function, as a Python tuple brings them.
-template <class Function> struct ArgumentsOf;
-template <class Result, class... Arguments> struct ArgumentsOf<Result (*)(Arguments...)> {
-    using Tuple = std::tuple<Arguments...>;
-};
-template <class Index>
-using PrimalArguments = typename ArgumentsOf<decltype(&primal_half<Index>)>::Tuple;
-template <class Index>
-using DualArguments = typename ArgumentsOf<decltype(&dual_half<Index>)>::Tuple;
+template <class Index> using PrimalArguments = decltype(arguments_of(&primal_half<Index>));
+template <class Index> using DualArguments = decltype(arguments_of(&dual_half<Index>));
 
 /// Run iterations ``first`` to ``first + count`` of a block, from the arguments of both steps up
 /// to ``control``: for small problems coming back to Python would cost more than the iterations.
 template <class Index>
 void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments<Index> &primal,
                 const DualArguments<Index> &dual, int threads) {
-    const PrimalHalf<Index> primal_part = std::apply(&primal_half<Index>, primal);
-    const DualHalf<Index> dual_part = std::apply(&dual_half<Index>, dual);
+    const PrimalHalf<Index> primal_part = primal.apply(&primal_half<Index>);
+    const DualHalf<Index> dual_part = dual.apply(&dual_half<Index>);
     for (std::int64_t offset = first; offset < first + count; ++offset) {
         poll();
         primal_part.advance(offset, KEEP_NONE, threads);
@@ -98,7 +91,7 @@ void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments<In
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     expose(module, "steps_fast", &steps_fast<Index>, "first", "count", "primal", "dual", "threads");
 }
 

@@ -143,7 +143,7 @@ void undo_basis(const Workspace<Index> &w, Span<std::int8_t> columns, Span<std::
         undo_step(w, step, columns, rows, place[step], leaning[step]);
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     native::expose(module, "undo_basis", &undo_basis<Index>, "workspace", "columns", "rows",
                    "place", "leaning");
 }

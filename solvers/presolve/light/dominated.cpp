@@ -103,7 +103,7 @@ void fix_dominated_columns(const Workspace<Index> &w, Span<double> least, Span<d
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     native::expose(module, "fix_dominated_columns", &fix_dominated_columns<Index>, "workspace",
                    "least", "most", "threads");
 }

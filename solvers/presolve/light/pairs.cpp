@@ -312,7 +312,7 @@ void return_bounds(const Pairs &pairs, Span<double> y, Span<double> z, Span<std:
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     expose(module, "count_promising", &count_promising<Index>, "model", "lengths");
     expose(module, "implied_bounds", &implied_bounds<Index>, "model", "low_by", "high_by");
     expose(module, "find_candidates", &find_candidates<Index>, "model", "lengths", "low_by",

@@ -285,7 +285,7 @@ template <class Index> void merge_parallel_columns(const Workspace<Index> &w, in
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     native::expose(module, "merge_parallel_rows", &merge_parallel_rows<Index>, "workspace",
                    "threads");
     native::expose(module, "merge_parallel_columns", &merge_parallel_columns<Index>, "workspace",

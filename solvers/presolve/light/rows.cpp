@@ -128,7 +128,7 @@ template <class Index> void reduce_rows(const Workspace<Index> &w, int threads) 
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     native::expose(module, "reduce_rows", &reduce_rows<Index>, "workspace", "threads");
 }
 

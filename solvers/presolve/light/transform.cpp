@@ -131,7 +131,7 @@ void replace_columns(const SparseRows<Index> &matrix, Span<const std::int64_t> e
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     expose(module, "charge_columns", &charge_columns<Index>, "rows", "equation", "pivot", "column",
            "cost");
     expose(module, "replace_columns", &replace_columns<Index>, "matrix", "equation", "pivot",

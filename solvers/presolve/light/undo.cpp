@@ -269,7 +269,7 @@ template <class Index> void forward_duals(const Workspace<Index> &w, Span<double
     }
 }
 
-template <class Index> void declare(nanobind::module_ &module) {
+template <class Index> void declare(native::Module &module) {
     native::expose(module, "forward_point", &forward_point<Index>, "workspace", "x");
     native::expose(module, "forward_duals", &forward_duals<Index>, "workspace", "y");
     native::expose(module, "undo_point", &undo_point<Index>, "workspace", "x", "activity", "place",

@@ -180,20 +180,15 @@ void dual_step(int units, IntGrid unit_table, Ints starts, Ints indices, Numbers
         .advance(offset, keep, threads);
 }
 
-/// The arguments of a function, as a Python tuple brings them.
-template <class Function> struct ArgumentsOf;
-template <class Result, class... Arguments> struct ArgumentsOf<Result (*)(Arguments...)> {
-    using Tuple = std::tuple<Arguments...>;
-};
-using PrimalArguments = ArgumentsOf<decltype(&primal_half)>::Tuple;
-using DualArguments = ArgumentsOf<decltype(&dual_half)>::Tuple;
+using PrimalArguments = decltype(arguments_of(&primal_half));
+using DualArguments = decltype(arguments_of(&dual_half));
 
 /// Run iterations ``first`` to ``first + count`` of a block, from the arguments of both steps up
 /// to ``control``: coming back to Python in between would cost more than small iterations.
 void steps_fast(std::int64_t first, std::int64_t count, const PrimalArguments &primal,
                 const DualArguments &dual, int threads) {
-    const PrimalHalf primal_part = std::apply(&primal_half, primal);
-    const DualHalf dual_part = std::apply(&dual_half, dual);
+    const PrimalHalf primal_part = primal.apply(&primal_half);
+    const DualHalf dual_part = dual.apply(&dual_half);
     for (std::int64_t offset = first; offset < first + count; ++offset) {
         poll();
         primal_part.advance(offset, KEEP_NONE, threads);

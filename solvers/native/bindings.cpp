@@ -1,0 +1,428 @@
+// What all bindings share: reading arguments, choosing between overloads, raising exceptions.
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "bindings.h"
+
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace native {
+
+PyObject *interrupted_type = nullptr;
+
+/// Most buffers of calls are in here, without memory asked for.
+class Held {
+  public:
+    Held() = default;
+    Held(const Held &) = delete;
+    Held &operator=(const Held &) = delete;
+    ~Held() {
+        for (std::size_t at = 0; at < count_; ++at)
+            PyBuffer_Release(&first_[at]);
+        for (const auto &buffer : more_)
+            PyBuffer_Release(buffer.get());
+    }
+
+    /// Hold an object's memory, or return null where it has none that is contiguous.
+    const Py_buffer *take(PyObject *source, bool writable) {
+        const int flags = PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+        const bool fits = count_ < first_.size();
+        Py_buffer &buffer =
+            fits ? first_[count_] : *more_.emplace_back(std::make_unique<Py_buffer>());
+        if (PyObject_GetBuffer(source, &buffer, flags) != 0) {
+            PyErr_Clear();
+            if (!fits)
+                more_.pop_back();
+            return nullptr;
+        }
+        count_ += fits;
+        return &buffer;
+    }
+
+  private:
+    std::array<Py_buffer, 48> first_; // left as it is: clearing it would cost as much as a call
+    std::size_t count_ = 0;
+    std::vector<std::unique_ptr<Py_buffer>> more_;
+};
+
+namespace {
+
+/// Whether the format of a buffer stands for an element.
+bool fits(const Py_buffer &buffer, Element element) {
+    const char *format = buffer.format == nullptr ? "B" : buffer.format;
+    if (buffer.itemsize != static_cast<Py_ssize_t>(element.bytes))
+        return false;
+    if (element.kind == 'V')
+        return format[0] == 'T';
+    const char letter =
+        (*format == '=' || *format == '<' || *format == '@') ? format[1] : format[0];
+    switch (element.kind) {
+    case 'b':
+        return letter == '?';
+    case 'f':
+        return letter == (element.bytes == 8 ? 'd' : 'f');
+    case 'i':
+        return std::strchr("bhilq", letter) != nullptr;
+    default:
+        return std::strchr("BHILQ", letter) != nullptr || (element.bytes == 1 && letter == '?');
+    }
+}
+
+/// All functions of one name in a module.
+struct Exposed {
+    struct Named : Overload {
+        std::vector<const char *> names; // none where only places tell arguments apart
+    };
+    const char *name;
+    std::vector<Named> overloads;
+    std::string signatures;
+    PyMethodDef definition;
+};
+
+/// Put texts together; with + between literals GCC 12 warns of what is not there.
+template <class... Parts> std::string joined(const Parts &...parts) {
+    std::string text;
+    (text.append(parts), ...);
+    return text;
+}
+
+std::string text_of(void (*name)(std::vector<const char *> &)) {
+    std::vector<const char *> parts;
+    name(parts);
+    std::string text;
+    for (const char *part : parts)
+        text.append(part);
+    return text;
+}
+
+std::string name_of(const Exposed::Named &overload, std::size_t at) {
+    return overload.names.empty() ? joined("arg", std::to_string(at)) : overload.names[at];
+}
+
+std::string signature(const char *name, const Exposed::Named &overload) {
+    std::string text = joined(name, "(");
+    for (std::size_t at = 0; at < overload.count; ++at)
+        text.append(joined(at > 0 ? ", " : "", name_of(overload, at), ": ",
+                           text_of(overload.types[at].name)));
+    return joined(text, overload.names.empty() && overload.count > 0 ? ", /) -> " : ") -> ",
+                  text_of(overload.result));
+}
+
+/// The arguments of a call, from where Python's vector call has them.
+struct CallArguments {
+    PyObject *const *values;
+    std::size_t positional;
+    PyObject *names; // of what comes after the positional ones, or null
+
+    std::size_t count() const {
+        return positional + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
+    }
+    /// The argument of a place or name, or null.
+    PyObject *find(const Exposed::Named &overload, std::size_t at) const {
+        if (at < positional)
+            return values[at];
+        for (std::size_t other = positional; other < count() && !overload.names.empty(); ++other)
+            if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, other - positional),
+                                                 overload.names[at]) == 0)
+                return values[other];
+        return nullptr;
+    }
+};
+
+/// Read all arguments; on failure return the number of the first that does not fit.
+std::size_t read(const Exposed::Named &overload, const CallArguments &given, char *place,
+                 Held &held) {
+    for (std::size_t at = 0; at < overload.count; ++at) {
+        PyObject *source = given.find(overload, at);
+        if (source == nullptr ||
+            !overload.types[at].take(source, place + overload.offsets[at], held))
+            return at;
+    }
+    return overload.count;
+}
+
+/// Set the Python exception that stands for the one in flight.
+void translate() {
+    try {
+        throw;
+    } catch (const Interrupted &) {
+        PyErr_SetString(interrupted_type, "The loop was told to end.");
+    } catch (const std::invalid_argument &failure) {
+        PyErr_SetString(PyExc_ValueError, failure.what());
+    } catch (const std::out_of_range &failure) {
+        PyErr_SetString(PyExc_IndexError, failure.what());
+    } catch (const std::bad_alloc &) {
+        PyErr_NoMemory();
+    } catch (const std::exception &failure) {
+        PyErr_SetString(PyExc_RuntimeError, failure.what());
+    }
+}
+
+/// Set TypeError, which says for each overload which argument does not fit.
+PyObject *refuse_arguments(const Exposed &exposed, const CallArguments &given) {
+    std::string text = joined(exposed.name, "(): incompatible function arguments");
+    for (const Exposed::Named &overload : exposed.overloads) {
+        text.append(joined("\n", signature(exposed.name, overload), ": "));
+        if (given.count() != overload.count) {
+            text.append(joined(std::to_string(given.count()), " arguments were given"));
+            continue;
+        }
+        const auto place = std::make_unique<char[]>(overload.offsets[overload.count]);
+        Held held;
+        const std::size_t at = read(overload, given, place.get(), held);
+        if (at == overload.count)
+            continue;
+        PyObject *source = given.find(overload, at);
+        text.append(joined("'", name_of(overload, at), "' ",
+                           source == nullptr ? "is missing" : "does not fit: "));
+        if (source != nullptr)
+            text.append(Py_TYPE(source)->tp_name);
+    }
+    PyErr_SetString(PyExc_TypeError, text.c_str());
+    return nullptr;
+}
+
+constexpr std::size_t PLACE_BYTES = 4096;
+
+PyObject *call(PyObject *self, PyObject *const *values, Py_ssize_t positional, PyObject *names) {
+    const auto &exposed = *static_cast<const Exposed *>(PyCapsule_GetPointer(self, nullptr));
+    const CallArguments given{values, static_cast<std::size_t>(positional), names};
+    try {
+        for (const Exposed::Named &overload : exposed.overloads) {
+            if (given.count() != overload.count)
+                continue;
+            alignas(16) char small[PLACE_BYTES];
+            std::unique_ptr<char[]> large;
+            char *place = small;
+            if (overload.offsets[overload.count] > PLACE_BYTES) {
+                large = std::make_unique<char[]>(overload.offsets[overload.count]);
+                place = large.get();
+            }
+            Held held;
+            if (read(overload, given, place, held) == overload.count)
+                return overload.invoke(overload.function, place);
+        }
+        return refuse_arguments(exposed, given);
+    } catch (...) {
+        translate();
+        return nullptr;
+    }
+}
+
+/// What is left to the interpreter's end: functions by module and name.
+std::map<std::pair<PyObject *, std::string_view>, Exposed> &all_exposed() {
+    static auto *all = new std::map<std::pair<PyObject *, std::string_view>, Exposed>();
+    return *all;
+}
+
+/// Let a failure of Python's end the import.
+template <class T> T checked(T found) {
+    if (!found)
+        throw std::runtime_error("a module could not be filled");
+    return found;
+}
+
+/// Put a value into a dictionary that a module has under a name.
+void tell(Module &module, const char *name, PyObject *key, PyObject *value) {
+    PyObject *known = PyModule_GetDict(module.object);
+    PyObject *told = PyDict_GetItemString(known, name);
+    if (told == nullptr) {
+        told = checked(PyDict_New());
+        checked(PyDict_SetItemString(known, name, told) == 0);
+        Py_DECREF(told);
+    }
+    checked(PyDict_SetItem(told, checked(key), checked(value)) == 0);
+    Py_DECREF(key);
+    Py_DECREF(value);
+}
+
+} // namespace
+
+const char *name_of(Element element) {
+    static constexpr std::pair<const char *, Element> names[] = {
+        {"numpy.typing.NDArray[numpy.bool_]", {'b', 1}},
+        {"numpy.typing.NDArray[numpy.float32]", {'f', 4}},
+        {"numpy.typing.NDArray[numpy.float64]", {'f', 8}},
+        {"numpy.typing.NDArray[numpy.int8]", {'i', 1}},
+        {"numpy.typing.NDArray[numpy.int16]", {'i', 2}},
+        {"numpy.typing.NDArray[numpy.int32]", {'i', 4}},
+        {"numpy.typing.NDArray[numpy.int64]", {'i', 8}},
+        {"numpy.typing.NDArray[numpy.uint8]", {'u', 1}},
+        {"numpy.typing.NDArray[numpy.uint16]", {'u', 2}},
+        {"numpy.typing.NDArray[numpy.uint32]", {'u', 4}},
+        {"numpy.typing.NDArray[numpy.uint64]", {'u', 8}},
+    };
+    for (const auto &[name, one] : names)
+        if (one.kind == element.kind && one.bytes == element.bytes)
+            return name;
+    return "numpy.typing.NDArray[numpy.void]";
+}
+
+bool take_bool(PyObject *source, bool &value) {
+    value = source == Py_True;
+    return value || source == Py_False;
+}
+
+bool take_integer(PyObject *source, std::int64_t least, std::int64_t most, std::int64_t &value) {
+    if (PyLong_CheckExact(source)) {
+        int overflow;
+        value = PyLong_AsLongLongAndOverflow(source, &overflow);
+        return overflow == 0 && least <= value && value <= most;
+    }
+    PyObject *number = PyIndex_Check(source) ? PyNumber_Index(source) : nullptr;
+    if (number == nullptr)
+        PyErr_Clear();
+    const bool fits =
+        number != nullptr && PyLong_CheckExact(number) && take_integer(number, least, most, value);
+    Py_XDECREF(number);
+    return fits;
+}
+
+bool take_unsigned(PyObject *source, std::uint64_t most, std::uint64_t &value) {
+    PyObject *number = PyIndex_Check(source) ? PyNumber_Index(source) : nullptr;
+    value = number == nullptr ? 0 : PyLong_AsUnsignedLongLong(number);
+    Py_XDECREF(number);
+    const bool fits = number != nullptr && !PyErr_Occurred() && value <= most;
+    PyErr_Clear();
+    return fits;
+}
+
+bool take_real(PyObject *source, double &value) {
+    value = PyFloat_AsDouble(source);
+    if (value == -1.0 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return false;
+    }
+    return true;
+}
+
+int take_array(PyObject *source, Held &held, const Element *elements, int count, bool writable,
+               int dimensions, void *&data, std::int64_t *shape) {
+    const Py_buffer *buffer = held.take(source, writable);
+    if (buffer == nullptr || buffer->ndim != dimensions)
+        return -1;
+    int found = 0;
+    while (found < count && !fits(*buffer, elements[found]))
+        ++found;
+    if (found == count)
+        return -1;
+    data = buffer->buf;
+    for (int axis = 0; axis < dimensions; ++axis)
+        shape[axis] = buffer->shape[axis];
+    return found;
+}
+
+bool take_items(PyObject *source, char *place, Held &held, const Type *types,
+                const std::size_t *offsets, std::size_t count) {
+    if (!(PyTuple_Check(source) || PyList_Check(source)) ||
+        static_cast<std::size_t>(PySequence_Fast_GET_SIZE(source)) != count)
+        return false;
+    for (std::size_t at = 0; at < count; ++at)
+        if (!types[at].take(PySequence_Fast_GET_ITEM(source, at), place + offsets[at], held))
+            return false;
+    return true;
+}
+
+void name_items(std::vector<const char *> &parts, const Type *types, std::size_t count) {
+    parts.push_back("tuple[");
+    for (std::size_t at = 0; at < count; ++at) {
+        if (at > 0)
+            parts.push_back(", ");
+        types[at].name(parts);
+    }
+    parts.push_back("]");
+}
+
+bool take_fields(PyObject *source, char *place, Held &held, const Field *fields,
+                 std::size_t count) {
+    for (std::size_t at = 0; at < count; ++at) {
+        const Field &field = fields[at];
+        PyObject *found = PyObject_GetAttrString(source, field.name);
+        if (found == nullptr) {
+            PyErr_Clear();
+            return false;
+        }
+        const bool fits = field.type->take(found, place + field.offset, held);
+        Py_DECREF(found); // the structure of the call keeps it alive
+        if (!fits)
+            return false;
+    }
+    return true;
+}
+
+PyObject *given(bool value) { return PyBool_FromLong(value); }
+PyObject *given(double value) { return PyFloat_FromDouble(value); }
+PyObject *given_integer(std::int64_t value) { return PyLong_FromLongLong(value); }
+PyObject *given_unsigned(std::uint64_t value) { return PyLong_FromUnsignedLongLong(value); }
+PyObject *none() { return Py_NewRef(Py_None); }
+
+PyObject *given_tuple(std::initializer_list<PyObject *> items) {
+    PyObject *made = PyTuple_New(static_cast<Py_ssize_t>(items.size()));
+    Py_ssize_t at = 0;
+    for (PyObject *item : items)
+        PyTuple_SET_ITEM(made, at++, item);
+    return made;
+}
+
+Unlocked::Unlocked() : state_(PyEval_SaveThread()) {}
+Unlocked::~Unlocked() { PyEval_RestoreThread(static_cast<PyThreadState *>(state_)); }
+
+void expose(Module &module, const char *name, const Overload &overload, const char *const *names) {
+    Exposed &exposed = all_exposed()[{module.object, name}];
+    exposed.name = name;
+    exposed.overloads.push_back({overload, {}});
+    if (names != nullptr)
+        exposed.overloads.back().names.assign(names, names + overload.count);
+    exposed.signatures.append(
+        joined(exposed.signatures.empty() ? "" : "\n", signature(name, exposed.overloads.back())));
+    exposed.definition = {name, reinterpret_cast<PyCFunction>(reinterpret_cast<AnyFunction>(&call)),
+                          METH_FASTCALL | METH_KEYWORDS, exposed.signatures.c_str()};
+    if (exposed.overloads.size() > 1)
+        return;
+    PyObject *self = checked(PyCapsule_New(&exposed, nullptr, nullptr));
+    PyObject *module_name = checked(PyModule_GetNameObject(module.object));
+    PyObject *made = checked(PyCFunction_NewEx(&exposed.definition, self, module_name));
+    Py_DECREF(self);
+    Py_DECREF(module_name);
+    checked(PyModule_AddObjectRef(module.object, name, made) == 0);
+    Py_DECREF(made);
+}
+
+void constants(Module &module, const char *python_module,
+               std::initializer_list<std::pair<const char *, double>> named) {
+    PyObject *told = checked(PyDict_New());
+    for (const auto &[name, value] : named) {
+        PyObject *number = checked(PyFloat_FromDouble(value));
+        checked(PyDict_SetItemString(told, name, number) == 0);
+        Py_DECREF(number);
+    }
+    tell(module, "constants", PyUnicode_FromString(python_module), told);
+}
+
+void record(Module &module, const char *python_module, const char *type_name, std::size_t size,
+            std::initializer_list<std::pair<const char *, std::size_t>> offsets) {
+    PyObject *told = checked(PyDict_New());
+    for (const auto &[name, offset] : offsets) {
+        PyObject *number = checked(PyLong_FromSize_t(offset));
+        checked(PyDict_SetItemString(told, name, number) == 0);
+        Py_DECREF(number);
+    }
+    tell(module, "records", Py_BuildValue("(ss)", python_module, type_name),
+         Py_BuildValue("(nN)", static_cast<Py_ssize_t>(size), told));
+}
+
+void refuse(const char *text) { throw std::invalid_argument(text); }
+
+void refuse_length(const char *name, std::int64_t found, std::int64_t wanted) {
+    refuse(joined("'", name, "' has ", std::to_string(found), " entries where ",
+                  std::to_string(wanted), " are needed")
+               .c_str());
+}
+
+} // namespace native
