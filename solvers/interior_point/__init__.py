@@ -2,7 +2,7 @@
 
 ``loop.py`` is the method; ``standard_form.py`` and ``scaling.py`` prepare a problem for it,
 ``starting_point.py``, ``newton.py`` and ``centrality.py`` are words of the papers, and
-``linear_system.py`` with ``assembly.py`` solve the equations of each iteration by ``superlu.py`` on
+``linear_system.py`` with ``assembly.py`` solve the equations of each iteration by ``on_host.py`` on
 the CPU and ``cudss.py`` on a GPU, after an ``analysis.py`` that later solves may share.
 ``docs/interior-point.md`` explains the method and its measurements.
 """
@@ -27,7 +27,7 @@ from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation
 from solvers.interior_point.loop import Run, solve_form
 from solvers.interior_point.standard_form import StandardForm, standard_form
-from solvers.interior_point.superlu import SuperLU
+from solvers.interior_point.on_host import OnHost
 
 __all__ = ["solve"]
 
@@ -145,7 +145,7 @@ def _solve_on(
 
 
 def _factorisation(device: Device, progress: Progress) -> Factorisation:
-    return CuDSS(device, progress) if device.kind == "cuda" else SuperLU()
+    return CuDSS(device, progress) if device.kind == "cuda" else OnHost()
 
 
 def _with_feasible_point(

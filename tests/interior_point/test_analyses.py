@@ -18,7 +18,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.interior_point.superlu import SuperLU
+from solvers.interior_point.on_host import OnHost
 from tests.adapters.pulp.models import pulp_3_only
 from tests.energy import energy_system
 from tests.interior_point.lps import of_every_kind
@@ -30,15 +30,13 @@ TIGHT = EngineOptions(tolerance=1e-8, device="cpu")
 def analysed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count what is analysed."""
     sizes: list[int] = []
-    before = SuperLU.analyse
+    before = OnHost.analyse
 
-    def counting(
-        self: SuperLU, row: np.ndarray, column: np.ndarray, size: int, most: float
-    ) -> None:
+    def counting(self: OnHost, row: np.ndarray, column: np.ndarray, size: int, most: float) -> None:
         sizes.append(size)
         before(self, row, column, size, most)
 
-    monkeypatch.setattr(SuperLU, "analyse", counting)
+    monkeypatch.setattr(OnHost, "analyse", counting)
     return sizes
 
 

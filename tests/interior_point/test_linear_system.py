@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.interior_point import on_host, qdldl_factors
 from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import LinearSystem, SingularError
-from solvers.interior_point.superlu import SuperLU
+from solvers.interior_point.on_host import OnHost
 
 
 def matrix(rng: np.random.Generator, rows: int, columns: int) -> sp.csr_array:
@@ -24,7 +25,7 @@ def kept_sets(columns: int) -> list[np.ndarray]:
     return [np.zeros(columns, dtype=bool), some, np.ones(columns, dtype=bool)]
 
 
-def analysed(A: sp.csr_array, kept: BoolArray, factors: SuperLU) -> LinearSystem:
+def analysed(A: sp.csr_array, kept: BoolArray, factors: OnHost) -> LinearSystem:
     pattern = Pattern.of(A, kept)
     factors.analyse(pattern.row, pattern.column, pattern.size)
     return LinearSystem(A, A.T.tocsr(), pattern.assembly(A), factors)
@@ -50,12 +51,16 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
     assert pair_count(A, kept) == (counts * (counts + 1) // 2).sum()
 
 
+@pytest.mark.parametrize("by_qdldl", [True, False])
 @pytest.mark.parametrize("which", range(3))
 @pytest.mark.parametrize("seed", range(3))
-def test_solutions_obey_the_system_without_regularisation(which: int, seed: int) -> None:
+def test_solutions_obey_the_system_without_regularisation(
+    which: int, seed: int, by_qdldl: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qdldl_factors, "is_installed", lambda: by_qdldl)
     rng = np.random.default_rng(seed)
     A = matrix(rng, 20, 45)
-    system = analysed(A, kept_sets(45)[which], SuperLU())
+    system = analysed(A, kept_sets(45)[which], OnHost())
     for decades in (1.0, 4.0, 6.0):  # with the order of the one analysis
         d: FloatArray = 10.0 ** rng.uniform(-decades, decades, 45)
         system.factorise(d)
@@ -70,7 +75,7 @@ def test_equations_that_depend_on_each_other_do_no_harm() -> None:
     rng = np.random.default_rng(5)
     few = matrix(rng, 5, 12).toarray()
     A = sp.csr_array(np.vstack([few, few[0] + few[1], 2.0 * few[2]]))
-    system = analysed(A, np.zeros(12, dtype=bool), SuperLU())
+    system = analysed(A, np.zeros(12, dtype=bool), OnHost())
     system.factorise(np.ones(12))
     f, g = rng.normal(size=12), A @ rng.normal(size=12)  # g is in the range
     dx, dy = system.solve(f, g)
@@ -78,7 +83,35 @@ def test_equations_that_depend_on_each_other_do_no_harm() -> None:
     assert np.linalg.norm(A.T @ dy - dx - f) <= 1e-9 * np.linalg.norm(f)
 
 
-class Stubborn(SuperLU):
+@pytest.mark.parametrize("by_qdldl", [True, False])
+def test_a_pivot_of_zero_is_told(by_qdldl: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qdldl_factors, "is_installed", lambda: by_qdldl)
+    diagonal = np.arange(3)
+    factors = OnHost()
+    factors.analyse(diagonal, diagonal, 3)
+    with pytest.raises(SingularError):
+        factors.factorise(np.array([1.0, 0.0, 2.0]))
+    factors.factorise(np.array([1.0, 4.0, 2.0]))
+    assert factors.solve(np.ones(3)) == pytest.approx([1.0, 0.25, 0.5])
+
+
+def test_many_entries_for_each_column_are_left_to_panels(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError("dense columns go to SuperLU")
+
+    monkeypatch.setattr(on_host, "QdldlFactors", never)
+    size = 2 * on_host.FEW + 2
+    row, column = np.tril_indices(size)
+    by_column = np.lexsort((row, column))
+    row, column = row[by_column], column[by_column]
+    factors = OnHost()
+    factors.analyse(row, column, size)
+    factors.factorise(np.where(row == column, 2.0 * size, 1.0))
+    solution = factors.solve(np.ones(size))
+    assert solution == pytest.approx(np.full(size, 1.0 / (3.0 * size - 1.0)))
+
+
+class Stubborn(OnHost):
     """Fails until pivots are regularised enough."""
 
     def factorise(self, values: FloatArray) -> None:
@@ -97,7 +130,7 @@ def test_regularisation_grows_where_a_factorisation_fails() -> None:
     assert dx == pytest.approx([3.0, 0.0])
 
 
-class Forgetful(SuperLU):
+class Forgetful(OnHost):
     """Has no solution until pivots are regularised enough."""
 
     def solve(self, right: FloatArray) -> FloatArray:
@@ -123,7 +156,7 @@ def test_the_size_of_the_factor_is_predicted(seed: int) -> None:
     rng = np.random.default_rng(seed)
     lower = np.tril(rng.random((30, 30)) < 0.08) | np.eye(30, dtype=bool)
     row, column = np.nonzero(lower)
-    matrix = SuperLU()
+    matrix = OnHost()
     matrix.analyse(row, column, 30)
     order = np.argsort(matrix._order)
     filled = (lower | lower.T)[np.ix_(matrix._order, matrix._order)]

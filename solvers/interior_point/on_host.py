@@ -1,8 +1,9 @@
-"""Factorisation by SuperLU, which comes with SciPy: on the CPU, with pivots on the diagonal.
+"""Factorisation on the CPU, with pivots on the diagonal: by SuperLU, which comes with SciPy.
 
 SuperLU is written for unsymmetric matrices and keeps L and U, so it stores twice what LDL' needs.
 Its supernodes make up for that (``docs/interior-point.md`` compares it). The order of elimination
-is found once (``ordering.py``), and the matrix handed over in that order.
+is found once (``ordering.py``), and the matrix handed over in that order. QDLDL, if installed,
+takes the place of SuperLU where the factor has few entries for each column (``qdldl_factors.py``).
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from scipy.sparse.linalg import splu
 
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
+from solvers.interior_point import qdldl_factors
 from solvers.interior_point.linear_system import SingularError
 from solvers.interior_point.memory import free_memory
 from solvers.interior_point.ordering import SYMMETRIC, elimination_order
+from solvers.interior_point.qdldl_factors import QdldlFactors
 from solvers.native.interior_point_factor_size import count_entries
 
 BYTES_PER_ENTRY = 40
@@ -34,12 +37,13 @@ with 250 took 1.1 and 3.7."""
 ONE_BY_ONE = {"relax": 4, "panel_size": 1}
 
 
-class SuperLU:
-    """A symmetric matrix in SuperLU; see :class:`solvers.interior_point.linear_system`."""
+class OnHost:
+    """A symmetric matrix on the CPU; see :class:`solvers.interior_point.linear_system`."""
 
     def __init__(self) -> None:
         self.entries = 0
         self.replaced_pivots = 0  # it fails instead
+        self._columnwise: QdldlFactors | None = None
 
     @property
     def bytes_needed(self) -> float:
@@ -66,6 +70,8 @@ class SuperLU:
         self.entries = int(count_entries(above.indptr.astype(np.int64), indices, most))
         few = self.entries < FEW * size
         self._settings: dict[str, Any] = {**SYMMETRIC, **(ONE_BY_ONE if few else {})}
+        if few and qdldl_factors.is_installed():
+            self._columnwise = QdldlFactors(row, column, size)
 
     def begin(self, progress: Progress) -> None:
         """Take up another solve, which needs nothing."""
@@ -89,6 +95,9 @@ class SuperLU:
 
     def factorise(self, values: FloatArray) -> None:
         """Factorise; SingularError where a pivot is zero."""
+        if self._columnwise is not None:
+            self._columnwise.factorise(values)
+            return
         try:
             self._factors = splu(self._matrix(values), permc_spec="NATURAL", **self._settings)
         except RuntimeError as error:
@@ -96,6 +105,8 @@ class SuperLU:
 
     def solve(self, right: FloatArray) -> FloatArray:
         """Return the solution for a right-hand side (size,)."""
+        if self._columnwise is not None:
+            return self._columnwise.solve(right)
         solution: FloatArray = np.empty_like(right)
         solution[self._order] = self._factors.solve(right[self._order])
         return solution
