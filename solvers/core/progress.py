@@ -76,6 +76,11 @@ class Progress:
         """Whether nobody waits for the answer any more, so that the work may end without one."""
         return False
 
+    @property
+    def shares_gpu(self) -> bool:
+        """Whether another engine is at work on the same GPU, which needs some of it."""
+        return False
+
     def should_stop(self) -> StopReason | None:
         """Return the reason to stop now, or None to go on."""
         if self.interrupted:
@@ -181,6 +186,11 @@ class DetachableProgress(Progress):
     def abandoned(self) -> bool:
         """Whether nobody waits for this work any more."""
         return self._abandoned.is_set() or self._parent.abandoned
+
+    @property
+    def shares_gpu(self) -> bool:
+        """Whether another engine is at work on the same GPU, by the parent."""
+        return self._parent.shares_gpu
 
     def abandon(self) -> None:
         """Tell the work to stop without an answer, and hear it no more."""

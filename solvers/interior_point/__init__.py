@@ -26,8 +26,8 @@ from solvers.interior_point.choose_columns import smallest_system
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation
 from solvers.interior_point.loop import Run, solve_form
-from solvers.interior_point.standard_form import StandardForm, standard_form
 from solvers.interior_point.on_host import OnHost
+from solvers.interior_point.standard_form import StandardForm, standard_form
 
 __all__ = ["solve"]
 
@@ -45,6 +45,7 @@ def solve(
     norms: Norms | None = None,
     analyses: Analyses | None = None,
     most_entries: float = np.inf,
+    only_there: bool = False,
 ) -> Outcome:
     """Solve the linear relaxation of ``problem`` to ``options.tolerance``.
 
@@ -64,6 +65,8 @@ def solve(
         What earlier solves have left; a problem of the same structure needs no ordering then.
     most_entries : float
         Entries of the factor above which the solve is not begun.
+    only_there : bool
+        Do not go on on the CPU where the GPU cannot do it.
 
     Returns
     -------
@@ -99,6 +102,8 @@ def solve(
         except Exception as error:
             if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
                 raise
+            if only_there:
+                raise DeviceError(str(error)) from error
             progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
     if outcome is None:
         outcome = solve_on(cpu())

@@ -41,9 +41,14 @@ def test_gpu_and_cpu_find_the_same_optimum(seed, mode, gpu):
     assert max(needed) <= 1.5 * min(needed) + 200
 
 
-def after_iterations(problem: Problem, settings: Settings, gpu: Device, count: int) -> Any:
+def after_iterations(
+    problem: Problem, settings: Settings, gpu: Device, count: int, progress: Progress | None = None
+) -> Any:
     """Return the points of both sides and the control array after so many iterations."""
-    options, progress = EngineOptions(tolerance=1e-10, iteration_limit=count), Progress()
+    options, progress = (
+        EngineOptions(tolerance=1e-10, iteration_limit=count),
+        progress or Progress(),
+    )
     with gpu.activate():
         state = pdlp.prepare(problem, options, gpu, progress, settings=settings)
         pdlp.run(state, options, progress)
@@ -57,6 +62,28 @@ def test_execution_modes_give_the_same_bits(mode, gpu):
     problem = random_lp(5, rows=300, columns=500, density=0.05)
     one = after_iterations(problem, MODES["launches"], gpu, 1000)
     other = after_iterations(problem, MODES[mode], gpu, 1000)
+    for here, there in zip(one, other, strict=True):
+        assert np.array_equal(here, there)
+
+
+class Sharing(Progress):
+    """Says at every other look that another engine is at work on the GPU."""
+
+    looks = 0
+
+    @property
+    def shares_gpu(self) -> bool:
+        self.looks += 1
+        return self.looks % 2 == 0
+
+
+@pytest.mark.parametrize("mode", sorted(set(MODES) - {"large model"}))
+def test_another_engine_on_the_gpu_does_not_change_the_bits(mode, gpu):
+    problem = random_lp(5, rows=300, columns=500, density=0.05)
+    sharing = Sharing()
+    one = after_iterations(problem, MODES[mode], gpu, 1100)
+    other = after_iterations(problem, MODES[mode], gpu, 1100, sharing)
+    assert sharing.looks > 4
     for here, there in zip(one, other, strict=True):
         assert np.array_equal(here, there)
 

@@ -15,7 +15,15 @@ import gpu_bridge
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import brief, race
 from gpu_bridge.pipeline import contenders as module
-from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX, make_contenders, plan_contenders
+from gpu_bridge.pipeline.contenders import (
+    GPU_IPM,
+    IPM,
+    PDLP,
+    SIMPLEX,
+    make_contenders,
+    plan_contenders,
+)
+from gpu_bridge.pipeline.deadline import ContenderProgress
 from gpu_bridge.pipeline.registry import choose
 from gpu_bridge.pipeline.routes import interior_point, pdlp
 from gpu_bridge.report.progress import BridgeProgress
@@ -23,11 +31,12 @@ from gpu_bridge.verify.verify import verify
 from solvers import highs
 from solvers import pdlp as first_order
 from solvers.core.device import Device
-from solvers.core.errors import EngineError
+from solvers.core.errors import DeviceError, EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import child
+from solvers.interior_point import cudss_library
 from tests.locations import DATA
 from tests.pipeline.test_dispatch import check
 from tests.problems import LINEAR, Case
@@ -74,7 +83,8 @@ BOTH = (SIMPLEX, IPM)
         (module.RACE_NONZEROS, 2, False, {}, BOTH),
         (module.RACE_NONZEROS, 16, True, {}, BOTH),
         (module.RACE_NONZEROS, 16, False, {"lp_algorithm": "ipm"}, (SIMPLEX,)),
-        (module.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH)),
+        (module.PDLP_NONZEROS, 16, True, {}, (PDLP, *BOTH, GPU_IPM)),
+        (module.PDLP_NONZEROS, 3, True, {}, (PDLP, *BOTH)),
         (module.PDLP_NONZEROS, 2, True, {}, (PDLP, SIMPLEX)),
         (module.PDLP_NONZEROS, 16, True, {"device": "cpu"}, (*BOTH, PDLP)),
         (module.PDLP_NONZEROS, 16, True, {"lp_algorithm": "ipm"}, (PDLP, SIMPLEX)),
@@ -103,10 +113,19 @@ def test_the_engines_follow_from_size_and_machine(
     assert plan.device == ("cuda" if on_gpu else "cpu")
 
 
+def test_interior_point_stays_out_of_the_race_on_the_gpu_with_very_large_models(
+    machine: Callable[[int, bool], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine(16, True)
+    monkeypatch.setattr(module, "GPU_IPM_NONZEROS", module.PDLP_NONZEROS - 1)
+    plan = plan_contenders(sparse_problem(module.PDLP_NONZEROS), make_options())
+    assert plan.names == (PDLP, *BOTH)
+
+
 def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
     machine(16, True)
     choice = choose(sparse_problem(module.PDLP_NONZEROS), make_options())
-    assert choice.title == "race of pdlp on cuda, simplex and ipm"
+    assert choice.title == "race of pdlp on cuda, simplex, ipm and ipm on cuda"
     assert choice.device == "cuda"
     assert "first verified answer" in choice.reason
 
@@ -372,6 +391,56 @@ def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(
     assert told == ["ipm", "pdlp"]
 
 
+def test_pdlp_makes_room_while_interior_point_iterates_on_the_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[bool] = []
+    seen: dict[str, Progress] = {}
+
+    def route(
+        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
+    ) -> Outcome:
+        seen["pdlp"] = ContenderProgress(progress, "within")
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    def run(
+        problem: Problem, options: Options, progress: Progress, *_: object, only_there: bool
+    ) -> Outcome:
+        assert (options.device, options.crossover, only_there) == ("cuda", "off", True)
+        told.append(seen["pdlp"].shares_gpu)
+        progress.iteration(0, gap=1.0)
+        told.append(seen["pdlp"].shares_gpu)
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(interior_point, "_by_engine", run)
+    monkeypatch.setattr(cudss_library, "library", lambda: None)
+    contenders = make_contenders((PDLP, GPU_IPM), "cuda", LINEAR[0].problem, make_options(), None)
+    for contender in contenders:
+        contender.run(Progress())
+    assert [*told, seen["pdlp"].shares_gpu] == [False, True, False]
+
+
+def test_interior_point_on_the_gpu_does_not_begin_after_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "GPU_IPM_WAITS", 1e9)
+    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
+    over = ContenderProgress(Progress(), GPU_IPM)
+    over.abandon()
+    assert contender.run(over).solution_status is SolutionStatus.NOTHING
+
+
+def test_without_cudss_interior_point_leaves_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise DeviceError("cuDSS cannot be loaded")
+
+    monkeypatch.setattr(cudss_library, "library", missing)
+    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
+    with pytest.raises(DeviceError, match="cuDSS"):
+        contender.run(Progress())
+
+
 def child_that(does: str) -> str:
     """Return the first words of a child process that does something else with its task."""
     return (
@@ -542,7 +611,7 @@ def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("gpu_bridge.pipeline.contenders.make_contenders", with_traps)
     for _ in range(2):  # before and after CuPy is loaded
         outcome = gpu_bridge.solve(ADLITTLE)
-        assert "race of pdlp on cuda, simplex and ipm" in outcome.log
+        assert "race of pdlp on cuda, simplex, ipm and ipm on cuda" in outcome.log
         assert outcome.objective == pytest.approx(ADLITTLE_OPTIMUM, rel=1e-9)
         assert outcome.device == ("cuda" if outcome.engine == "pdlp" else "cpu")
         assert alone is None or f"won by {alone}" in outcome.log

@@ -80,12 +80,37 @@ def run_where_sparse(
     return None if answer.stop_reason is StopReason.NUMERICAL_TROUBLE else answer
 
 
+def run_on_gpu(
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    analyses: Analyses,
+) -> Outcome:
+    """Solve a linear program on the GPU or not at all; a vertex only if the caller insists on it.
+
+    Raises
+    ------
+    DeviceError
+        The matrices do not fit, or cuDSS is missing.
+    """
+    from solvers.interior_point.cudss_library import library
+
+    stopped = progress.should_stop()
+    if stopped is not None:
+        return Outcome(SolutionStatus.NOTHING, stopped, engine="ipm")
+    library()
+    crossover = "on" if options.crossover == "on" else "off"
+    chosen = dataclasses.replace(options, device="cuda", crossover=crossover)
+    return _by_engine(problem, chosen, progress, analyses, only_there=True)
+
+
 def _by_engine(
     problem: Problem,
     options: Options,
     progress: Progress,
     analyses: Analyses,
     most_entries: float = np.inf,
+    only_there: bool = False,
 ) -> Outcome:
     """Run presolve, the engine, crossover and the way back."""
     from solvers import interior_point, presolve
@@ -102,7 +127,11 @@ def _by_engine(
     if options.wants_vertex:
         engine.expect_crossover(reduction.problem)
     solve = functools.partial(
-        interior_point.solve, norms=norms, analyses=analyses, most_entries=most_entries
+        interior_point.solve,
+        norms=norms,
+        analyses=analyses,
+        most_entries=most_entries,
+        only_there=only_there,
     )
     answer = solve(reduction.problem, options, progress)
     if answer.solution_status in PROOFS or progress.abandoned:

@@ -51,4 +51,4 @@ def iteration_blocks(state: State, progress: Progress) -> IterationBlocks:
         return BlocksOnCpu(state, progress)
     from solvers.pdlp.execution.on_gpu import BlocksOnGpu
 
-    return BlocksOnGpu(state)
+    return BlocksOnGpu(state, progress)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.progress import Progress
 from solvers.kernels.family import Family
 from solvers.pdlp.control import SIZE, Stop
 from solvers.pdlp.execution.on_cpu import (
@@ -60,6 +61,13 @@ class ExecutionMode:
     thread_blocks: int = 0
 
 
+AMONG_OTHERS = ExecutionMode(Synchronisation.LAUNCHES)
+"""The mode beside another engine on the same GPU, whose launches get in between. Beside iterations
+of interior point on an energy system of 365 hours these took 2.36 s on an H200 instead of 2.31, and
+PDLP made 0.9 of its iterations; threads that stay took all multiprocessors and let them through
+between blocks only, so that they had not ended after 9 s."""
+
+
 def execution_modes(
     coefficients: Coefficients, settings: Settings, xp: Any
 ) -> tuple[ExecutionMode, ...]:
@@ -90,8 +98,8 @@ class BlocksOnGpu:
     the fastest runs the rest.
     """
 
-    def __init__(self, state: State) -> None:
-        self._state = state
+    def __init__(self, state: State, progress: Progress) -> None:
+        self._state, self._progress = state, progress
         self._cupy = state.problem.device.xp
         self._stream = self._cupy.cuda.get_current_stream()
         self.depth = depth_of(state.problem.coefficients.by_row.nonzeros)
@@ -113,15 +121,15 @@ class BlocksOnGpu:
 
     def submit(self, count: int) -> None:
         """Queue a block of so many iterations, and the copy of its record."""
-        mode = None
+        mode, shared = None, self._progress.shares_gpu
         began = self._cupy.cuda.Event()
         if count == self._state.settings.restart.check_interval:
-            mode = self._choose()
+            mode = AMONG_OTHERS if shared else self._choose()
             graph = self._graph(mode, count)
             began.record(self._stream)
             graph.launch()
         else:
-            for launch in self._launches(self._best(), count):
+            for launch in self._launches(AMONG_OTHERS if shared else self._best(), count):
                 launch()
         done = self._cupy.cuda.Event()
         done.record(self._stream)
@@ -129,7 +137,7 @@ class BlocksOnGpu:
         self._state.control.get(stream=self._stream, out=self._slots[slot], blocking=False)
         copied = self._cupy.cuda.Event(disable_timing=True)
         copied.record(self._stream)
-        timed = mode if mode not in self._milliseconds else None
+        timed = None if shared or mode in self._milliseconds else mode
         self._under_way.append((slot, timed, (began, done), copied))
         self._submitted += 1
 
