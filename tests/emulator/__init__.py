@@ -145,12 +145,24 @@ def _c_value(value: Any) -> Any:
 @cache
 def _load(source: str, types: Types) -> tuple[ctypes.CDLL, threading.Lock]:
     """Compile a source once in a process; launches in one library have to come one by one."""
-    assert COMPILER is not None
     macros = [f"-D{macro}={C_TYPES[name]}" for macro, name in types]
+    words = _words().name
     with tempfile.TemporaryDirectory() as folder:
         path, library = Path(folder, "kernels.cpp"), Path(folder, "kernels.so")
         path.write_text(source, encoding="utf-8")
-        command = [COMPILER, *FLAGS, *macros, f"-I{HERE}", str(path), "-o", str(library)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        _compile(*macros, f"-I{words}", f"-I{HERE}", str(path), "-o", str(library))
         return ctypes.CDLL(str(library)), threading.Lock()
+
+
+@cache
+def _words() -> tempfile.TemporaryDirectory[str]:
+    """Compile CUDA's words once in a process: they take longer than most kernels."""
+    folder = tempfile.TemporaryDirectory()
+    _compile("-x", "c++-header", str(HERE / "cuda.h"), "-o", f"{folder.name}/cuda.h.gch")
+    return folder
+
+
+def _compile(*arguments: str) -> None:
+    assert COMPILER is not None
+    done = subprocess.run([COMPILER, *FLAGS, *arguments], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
