@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from functools import cache
 from pathlib import Path
 
@@ -79,7 +80,13 @@ def sources_of(project: Project, cache: Path) -> Path:
     """Return the folder with a project's tests, fetched at the first use."""
     folder = cache / "sources" / project.name
     if not folder.exists():
-        _fetch(f"https://github.com/{project.repository}", project.revision, folder)
+        part = folder.with_name(f"{folder.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
+        if project.repository:
+            _fetch(f"https://github.com/{project.repository}", project.revision, part)
+        else:
+            _unpack(python_of(project, cache), project.requirements[0], part)
+        part.rename(folder)
     if not project.apart:
         return folder
     apart = cache / "sources" / f"{project.name}-tests"
@@ -90,12 +97,33 @@ def sources_of(project: Project, cache: Path) -> Path:
     return apart
 
 
+def provide_examples(project: Project, sources: Path, user_cache: Path) -> None:
+    """Put data of the sources where the project looks before it asks the web."""
+    if not project.examples:
+        return
+    pattern, place = project.examples
+    (user_cache / place).mkdir(parents=True, exist_ok=True)
+    for path in sources.glob(pattern):
+        shutil.copy(path, user_cache / place / path.name.replace("-", "_"))
+
+
 def _fetch(address: str, revision: str, folder: Path) -> None:
-    """Bring one revision of a repository into a folder, which is there when it is whole."""
-    part = folder.with_name(f"{folder.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    subprocess.run(["git", "init", "--quiet", part], check=True)
-    of_part = ["git", "-C", part]
-    subprocess.run([*of_part, "fetch", "--quiet", "--depth", "1", address, revision], check=True)
-    subprocess.run([*of_part, "checkout", "--quiet", "FETCH_HEAD"], check=True)
-    part.rename(folder)
+    """Bring one revision of a repository into a folder."""
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    of_folder = ["git", "-C", folder]
+    subprocess.run([*of_folder, "fetch", "--quiet", "--depth", "1", address, revision], check=True)
+    subprocess.run([*of_folder, "checkout", "--quiet", "FETCH_HEAD"], check=True)
+
+
+def _unpack(python: Path, requirement: str, folder: Path) -> None:
+    """Bring a package's source archive from the package index and unpack it into a folder."""
+    download = ("download", "--no-deps", "--no-binary", ":all:", "--dest", folder, requirement)
+    subprocess.run([python, *PIP, *download], check=True)
+    (archive,) = folder.iterdir()
+    with tarfile.open(archive) as opened:
+        top = opened.getnames()[0].partition("/")[0]
+        opened.extractall(folder, filter="data")
+    archive.unlink()
+    for path in (folder / top).iterdir():
+        path.rename(folder / path.name)
+    (folder / top).rmdir()

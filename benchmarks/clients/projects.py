@@ -19,11 +19,15 @@ class Project:
     requirements : tuple of str
         For pip: the package at its version, and what its tests need besides.
     repository, revision : str
-        Where the sources with the tests are: ``owner/name`` on GitHub, and a tag or commit.
+        Where the sources with the tests are: ``owner/name`` on GitHub, and a tag or commit. Without
+        them it is the source archive of the package index, which has all that the tests read.
     tests : tuple of str
         Paths for pytest in the sources; or programs, if they end in a pattern with ``*``.
     apart : bool
         The tests are copied out of the sources, whose package would hide the one installed.
+    examples : tuple of str
+        A pattern for data in the sources that tests would fetch from the web, and the folder of the
+        user's cache where they look for it first.
     cut : str
         What of the suite is left out.
     python : str
@@ -32,10 +36,11 @@ class Project:
 
     name: str
     requirements: tuple[str, ...]
-    repository: str
-    revision: str
     tests: tuple[str, ...]
+    repository: str = ""
+    revision: str = ""
     apart: bool = False
+    examples: tuple[str, ...] = ()
     cut: str = ""
     python: str = "3.10"
 
@@ -48,57 +53,50 @@ class Project:
 LOPF = ("ac_dc", "basic_constraints", "storage", "unit_commitment")
 
 PROJECTS = (
-    Project(
-        "oemof",
-        ("oemof.solph==0.6.5", "pulp<4"),
-        *("oemof/oemof-solph", "v0.6.5"),
-        ("tests",),
-    ),
+    Project("oemof", ("oemof.solph==0.6.5", "pulp<4"), ("tests",)),
     Project(
         "spopt",
         ("spopt==0.7.0", "pulp<4"),
-        *("pysal/spopt", "v0.7.0"),
         ("spopt/tests/test_locate",),
         cut="regions, which solve no models but for one",
     ),
     Project(
         "pulp",
         ("pulp==3.3.2",),
-        *("coin-or/pulp", "3.3.2"),
         ("examples/*.py",),
+        *("coin-or/pulp", "3.3.2"),
     ),
     Project(
         "egret",
         ("gridx-egret==0.6.2", "coramin", "pulp<4"),
-        *("grid-parity-exchange/Egret", "0.6.0"),
         ("egret/models/tests/test_unit_commitment.py",),
+        *("grid-parity-exchange/Egret", "0.6.0"),
         apart=True,
         cut="all but unit commitment",
     ),
     Project(
         "mpi-sppy",
-        ("mpi-sppy==0.14.0", "pandas", "sortedcollections", "pulp<4"),
-        *("Pyomo/mpi-sppy", "0.14.0"),
+        ("mpi-sppy==0.14.0", "mpi4py", "mpich", "pandas", "sortedcollections", "pulp<4"),
         ("mpisppy/tests/test_ef_ph.py", "mpisppy/tests/test_conf_int_farmer.py"),
+        *("Pyomo/mpi-sppy", "0.14.0"),
         cut="all but the extensive form and progressive hedging of farmer, sizes and hydro",
     ),
     Project(
         "vrpy",
         ("vrpy==0.5.1", "pulp==2.9.0", "networkx==2.8.8", "pytest<8"),
-        *("Kuifje02/vrpy", "v0.5.1"),
         ("tests",),
+        *("Kuifje02/vrpy", "v0.5.1"),
     ),
     Project(
         "pypsa",
         ("pypsa==1.3.0", "pulp<4"),
-        *("PyPSA/PyPSA", "v1.3.0"),
         tuple(f"test/test_lopf_{part}.py" for part in LOPF),
+        examples=("examples/networks/*/*.nc", "pypsa/examples/v1.3.0"),
         cut="all but four files of optimal power flow",
     ),
     Project(
         "linopy",
         ("linopy==0.9.1", "pulp<4"),
-        *("PyPSA/linopy", "v0.9.1"),
         tuple(
             f"test/test_{part}.py"
             for part in ("optimization", "solvers", "infeasibility", "examples")
@@ -108,14 +106,13 @@ PROJECTS = (
     Project(
         "switch",
         ("switch-model==2.0.9.post0", "pulp<4"),
-        *("switch-model/switch", "2.0.9.post0"),
         ("tests/examples_test*.py",),
         cut="upgrades of old data, which solve nothing",
     ),
     Project(
         "pyfrontier",
         ("Pyfrontier==1.1.1", "pandas", "pulp<4"),
-        *("NibuTake/PyDEA", "main"),
         ("tests",),
+        *("NibuTake/PyDEA", "main"),
     ),
 )

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.clients.environments import python_of, sources_of
+from benchmarks.clients.environments import provide_examples, python_of, sources_of
 from benchmarks.clients.projects import Project
 
 HERE = Path(__file__).resolve().parent
@@ -39,7 +39,9 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
     report = cache / "reports" / f"{project.name}-{solver}.json"
     report.parent.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
-    environment = _environment(solver, python, report)
+    user_cache = cache / "user"
+    provide_examples(project, folder, user_cache)
+    environment = _environment(solver, python, report) | {"XDG_CACHE_HOME": str(user_cache)}
     with report.with_suffix(".txt").open("w") as log:
         if not project.has_programs:
             command = [python, "-m", "pytest", "-p", "substitute", "-q", "-W", "ignore"]
