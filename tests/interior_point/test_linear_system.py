@@ -13,6 +13,20 @@ from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.on_host import OnHost
 
 
+BOTH_LIBRARIES = pytest.mark.parametrize(
+    "by_qdldl",
+    [
+        pytest.param(
+            True,
+            marks=pytest.mark.skipif(
+                not qdldl_factors.is_installed(), reason="the package qdldl is not installed"
+            ),
+        ),
+        False,
+    ],
+)
+
+
 def matrix(rng: np.random.Generator, rows: int, columns: int) -> sp.csr_array:
     dense = np.where(rng.random((rows, columns)) < 0.3, rng.normal(size=(rows, columns)), 0.0)
     dense[:, :rows] += np.eye(rows)
@@ -51,7 +65,7 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
     assert pair_count(A, kept) == (counts * (counts + 1) // 2).sum()
 
 
-@pytest.mark.parametrize("by_qdldl", [True, False])
+@BOTH_LIBRARIES
 @pytest.mark.parametrize("which", range(3))
 @pytest.mark.parametrize("seed", range(3))
 def test_solutions_obey_the_system_without_regularisation(
@@ -83,7 +97,7 @@ def test_equations_that_depend_on_each_other_do_no_harm() -> None:
     assert np.linalg.norm(A.T @ dy - dx - f) <= 1e-9 * np.linalg.norm(f)
 
 
-@pytest.mark.parametrize("by_qdldl", [True, False])
+@BOTH_LIBRARIES
 def test_a_pivot_of_zero_is_told(by_qdldl: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qdldl_factors, "is_installed", lambda: by_qdldl)
     diagonal = np.arange(3)
