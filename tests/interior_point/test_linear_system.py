@@ -12,7 +12,6 @@ from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.on_host import OnHost
 
-
 BOTH_LIBRARIES = pytest.mark.parametrize(
     "by_qdldl",
     [
