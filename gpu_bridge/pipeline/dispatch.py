@@ -146,6 +146,8 @@ def _expect_gpu(problem: Problem, options: Options) -> None:
 
     if options.device != "auto" or problem.num_nonzeros >= WORTH_A_GPU:
         expect(options.device)
+        if options.method == "pdlp":  # what comes next waits for the driver, a tenth of a second
+            import solvers.pdlp  # noqa: F401
 
 
 def _at_once(
