@@ -27,8 +27,8 @@ PYTHON ?= $(shell for name in python3 python3.13 python3.12 python3.11 python3.1
 	if $$name -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; \
 	then echo $$name; break; fi; done)
 
-.PHONY: help build wheel build-wheel try-wheel demo test test-oldest test-gpu campaign examples \
-	lint docs clean
+.PHONY: help build wheel build-wheel try-wheel demo test collect test-oldest test-gpu campaign \
+	examples lint docs clean
 
 help:
 	@echo "make demo      solve a MIPLIB model from Pyomo, one from PuLP and one MPS file"
@@ -66,6 +66,11 @@ try-wheel: $(VENV)/installed-develop
 
 test: $(VENV)/installed-develop
 	$(VENV)/bin/python -m pytest $(PYTEST_ARGS)
+
+# What Python compiles here, in CI beside mypy's one process, no worker of the suite has to compile.
+collect: $(VENV)/installed-develop
+	@$(VENV)/bin/python -m pytest --collect-only -qqq -p no:xdist > build/collected.txt \
+		|| { cat build/collected.txt; exit 1; }
 
 # The oldest versions that pyproject.toml admits, over the environment's own; their wheels want Python
 # 3.10 or 3.11.
