@@ -110,7 +110,7 @@ def test_ctrl_c_in_every_import_leaves_a_process_that_solves(
     """Of our own modules, in a process that has loaded the libraries."""
     script = tmp_path / "script.py"
     script.write_text(PRESSED_IN_EVERY_IMPORT.format(*DOORS[door]), encoding="utf-8")
-    assert int(copies.run(script, [], tmp_path).split()[-1]) > 10
+    assert int(copies.run(script, [], tmp_path).split()[-1]) >= 5  # imports that were hit
 
 
 def test_ctrl_c_in_every_import_of_a_library_leaves_a_process_that_solves() -> None:

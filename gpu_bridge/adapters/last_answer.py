@@ -9,6 +9,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -98,9 +99,12 @@ def _places(
 
     Those of nobody, such as of reformulated ordered sets, have stood nowhere.
     """
-    known = dict(zip(map(key, old), range(len(old)), strict=False))
     found = np.full(size, -1)
-    found[: len(new)] = [known.get(key(item), -1) for item in new]
+    if len(old) <= len(new) and all(map(is_, old, new)):  # others have come at the end at most
+        found[: len(old)] = np.arange(len(old))
+    else:
+        known = dict(zip(map(key, old), range(len(old)), strict=False))
+        found[: len(new)] = [known.get(key(item), -1) for item in new]
     return None if size == size_before and np.array_equal(found, np.arange(size)) else found
 
 

@@ -54,9 +54,9 @@ def is_worth_a_try(
     most = MOST_AGAIN if _goes_on(problem, options, start, live) else MOST
     if not 0 < size <= most or not problem.num_columns or not problem.num_nonzeros:
         return False
-    if problem.is_mip and problem.num_rows == 1:
+    if problem.is_mip and (problem.num_rows == 1 or widest_span(problem).ratio > DOUBTFUL):
         return False
-    return widest_span(problem).ratio <= DOUBTFUL and without_far_limits(problem) is problem
+    return without_far_limits(problem) is problem
 
 
 def _goes_on(problem: Problem, options: Options, start: Start | None, live: Live | None) -> bool:

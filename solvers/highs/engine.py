@@ -17,19 +17,26 @@ from solvers.core.outcome import (
 )
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs import child
 from solvers.highs.answer import outcome_of, to_outcome
-from solvers.highs.child import SMALL_STUBBORN, run_task
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, lp_settings, mip_settings, prepare
 from solvers.highs.run import run
-from solvers.highs.task import Brief, Offers, Reply, Task, Work
+from solvers.highs.task import Brief, Offers, Reply, Setting, Task, Work
 from solvers.highs.under_way import QUIET, UnderWay
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""
+
+BRIEF: dict[str, Setting] = {**QUIET, "presolve": "off"}
+"""Settings of a brief solve of a linear program.
+
+Of 174 linear programs and relaxations from Netlib and MIPLIB with up to 5,000 coefficients HiGHS
+1.16 solved all with presolve and without, and without it in the median in 0.65 of the processor
+time, in sum in 0.9; of those with up to 1,000 in 0.6 and 0.7. An infeasible one leaves its
+multipliers, for which it would have to be solved again after presolve.
+"""
 
 OVERSTAY = 1.0
 """Seconds beyond its time for which a brief solve is waited for: HiGHS does not look at the clock
@@ -87,7 +94,7 @@ def solve(
         return _no_integer(problem, prepared.empty_column)
     if not problem.num_columns:
         return _no_columns(problem, options.tolerance)
-    from solvers.highs.child import run_task
+    from solvers.highs.child import run_task  # what small models have no use for
 
     task = make_task(prepared, options, start)
     return to_outcome(run_task(task, progress, offers, in_child=in_child, retry=retry), prepared)
@@ -114,7 +121,7 @@ def solve_briefly(
     try:
         prepared = prepare(problem)
         task = make_task(prepared, options, start)
-        quiet = replace(task, settings={**task.settings, **QUIET})
+        quiet = replace(task, settings={**task.settings, **BRIEF})
         return to_outcome(_lp_briefly(quiet, channel, live), prepared)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong
@@ -225,7 +232,9 @@ SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNB
 
 def expect_crossover(problem: Problem) -> None:
     """Have a child ready for the crossover of a problem that is being solved."""
-    if max(problem.num_nonzeros, problem.num_rows, problem.num_columns) > SMALL_STUBBORN:
+    from solvers.highs import child
+
+    if max(problem.num_nonzeros, problem.num_rows, problem.num_columns) > child.SMALL_STUBBORN:
         child.expect()
 
 
@@ -268,6 +277,8 @@ def to_vertex(
     )
     if task.row_dual is not None and not np.isfinite(task.row_dual).all():
         task = replace(task, row_dual=None)
+    from solvers.highs.child import run_task
+
     answer = to_outcome(run_task(task, progress), prepared)
     if answer.solution_status not in SETTLED:
         return _unchanged(outcome, answer.stop_reason)

@@ -22,7 +22,7 @@ from solvers.highs.model import Prepared
 from solvers.highs.run import run
 from solvers.highs.task import Ending, Model, Offers, Setting, Task, WhileItRuns
 
-QUIET = {"threads": 1, "output_flag": False}
+QUIET: dict[str, Setting] = {"threads": 1, "output_flag": False}
 
 WORTH_A_JUMP = 200
 """Coefficients from which it begins with HiGHS's feasibility jump.

@@ -19,16 +19,19 @@ from solvers.core.outcome import SolutionStatus  # noqa: E402
 SOLVERS = ("GPUHEUR", "gpuheur", GPUHEUR())
 
 
-def mix(*, integer: bool = False, most: float = 1.5) -> cp.Problem:
-    """Return a maximisation with a range, an equation and bounds, optimal at (2, 0.5, 1.5)."""
+def mix(*, integer: bool = False, most: float = 1.5, room: float = 7.0) -> cp.Problem:
+    """Return a maximisation with a range, an equation and bounds, optimal at (2, 0.5, 1.5).
+
+    With ``room`` for 8 the optimum is (2, 1, 1), and only one vector of duals belongs to it.
+    """
     x = cp.Variable(3, integer=integer, bounds=[0, np.array([2.0, 10.0, 10.0])])
-    rows = [2 * x[0] + 3 * x[1] + x[2] <= 7, x[0] + x[1] + x[2] == 4, x[2] <= most]
+    rows = [2 * x[0] + 3 * x[1] + x[2] <= room, x[0] + x[1] + x[2] == 4, x[2] <= most]
     return cp.Problem(cp.Maximize(5 * x[0] + 4 * x[1] + 3 * x[2] + 7), rows)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 def test_values_and_duals_are_those_of_highs(solver):
-    ours, theirs = mix(), mix()
+    ours, theirs = mix(room=8.0), mix(room=8.0)
     assert ours.solve(solver=solver) == pytest.approx(theirs.solve(solver=cp.HIGHS))
     assert ours.status == cp.OPTIMAL
     np.testing.assert_allclose(ours.variables()[0].value, theirs.variables()[0].value, atol=1e-8)

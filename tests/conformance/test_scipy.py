@@ -29,6 +29,7 @@ SCIPYS_WORDS = {
 
 OTHERWISE = {
     "test_maxiter": "wants a limit to be met that presolve makes needless",
+    "test_bounds_fixed": "counts iterations",
     "test_singleton_row_eq_1": "counts iterations",
     "test_singleton_row_ub_1": "counts iterations",
     "test_mip_rel_gap_passdown": "compares gaps of runs that take half a minute",

@@ -111,6 +111,6 @@ def test_crossover_is_expected_only_for_models_that_need_a_child(
     problem = covering(20, 10)
     engine.expect_crossover(problem)
     assert not process_pool._pool.value.waiting
-    monkeypatch.setattr(engine, "SMALL_STUBBORN", -1)
+    monkeypatch.setattr(child, "SMALL_STUBBORN", -1)
     engine.expect_crossover(problem)
     assert [one.program[0] for one in process_pool._pool.value.waiting] == [child.BOOTSTRAP]

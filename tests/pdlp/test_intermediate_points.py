@@ -11,7 +11,7 @@ from gpu_bridge.verify.verify import verify
 from solvers import pdlp
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
-from solvers.highs import engine
+from solvers.highs import child
 from solvers.pdlp import IntermediatePoints, supervision
 from solvers.pdlp.termination import Statistics
 from tests.energy import energy_system
@@ -84,7 +84,7 @@ def test_the_road_holds_points_of_the_original_model(presolve: bool) -> None:
 
 
 def test_a_crossover_cut_short_keeps_the_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "run_task", _runs_into_the_limit)
+    monkeypatch.setattr(child, "run_task", _runs_into_the_limit)
     monkeypatch.setattr(pdlp_route, "HELD_FROM_SECONDS", 0.0)
     progress = Progress(60.0)
     options = make_options(method="pdlp", device="cpu", iteration_limit=2000)

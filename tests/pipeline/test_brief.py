@@ -86,7 +86,8 @@ print(pulp.value(model.objective), solver.outcome.engine)
 """
 END = """
 heavy = ("scipy", "numba", "cupy", "solvers.mip", "solvers.pdlp", "solvers.simplex",
-         "solvers.knapsack", "solvers.native", "gpu_bridge.pipeline.engines", "solvers.presolve")
+         "solvers.highs.child", "solvers.knapsack", "solvers.native",
+         "gpu_bridge.pipeline.engines", "solvers.presolve")
 print([name for name in heavy if name in sys.modules])
 """
 

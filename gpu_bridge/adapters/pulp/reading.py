@@ -7,8 +7,8 @@ the matrix does not want (zero coefficients) is dropped by :class:`~solvers.core
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
-from operator import methodcaller
+from itertools import chain, repeat
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,7 +47,7 @@ def read_model(lp: Any, tell: Tell = silent) -> ModelArrays:
     constraints, row_names = list(named.values()), list(map(str, named))
     expressions = expressions_of(constraints)
     pointers = np.zeros(len(expressions) + 1, dtype=np.int64)
-    np.cumsum([len(expression) for expression in expressions], out=pointers[1:])
+    np.cumsum(list(map(len, expressions)), out=pointers[1:])
     objective = {} if lp.objective is None else lp.objective
     others = list(chain(objective, *lp.sos1.values(), *lp.sos2.values()))
     variables, position = _columns(lp._variables, others, lp.dummyVar)
@@ -87,11 +87,13 @@ def read_model(lp: Any, tell: Tell = silent) -> ModelArrays:
 
 
 def _columns(
-    known: Iterable[Any], others: Iterable[Any], dummy: Any
+    known: Iterable[Any], others: Sequence[Any], dummy: Any
 ) -> tuple[list[Any], dict[int, int]]:
     """Return the variables that become columns, and their numbers by ``id``."""
     variables = list(known)
     position = dict(zip(map(id, variables), range(len(variables)), strict=True))
+    if position.keys() >= set(map(id, others)):  # as mostly
+        return variables, position
     for variable in others:
         if id(variable) not in position and variable is not dummy:
             position[id(variable)] = len(variables)
@@ -112,7 +114,7 @@ def _coefficients(expressions: Sequence[Any], row_names: Sequence[str], count: i
 
 def _cost(objective: Any, position: dict[int, int], size: int) -> FloatArray:
     cost = np.zeros(size + 1)  # PuLP's own dummy variable of a constant objective goes last
-    columns = [position.get(id(variable), size) for variable in objective]
+    columns = list(map(position.get, map(id, objective), repeat(size)))
     try:
         cost[columns] = np.fromiter(objective.values(), dtype=np.float64, count=len(columns))
     except (TypeError, ValueError, OverflowError):
@@ -125,9 +127,9 @@ def _cost(objective: Any, position: dict[int, int], size: int) -> FloatArray:
 def _bounds(
     variables: Sequence[Any], names: Sequence[str]
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
-    lower = _bound([variable.lowBound for variable in variables], names, "lower", -np.inf)
-    upper = _bound([variable.upBound for variable in variables], names, "upper", np.inf)
-    categories = [variable.cat for variable in variables]
+    lower = _bound(list(map(attrgetter("lowBound"), variables)), names, "lower", -np.inf)
+    upper = _bound(list(map(attrgetter("upBound"), variables)), names, "upper", np.inf)
+    categories = list(map(attrgetter("cat"), variables))
     for category in set(categories) - CATEGORIES.keys():
         name = names[categories.index(category)]
         raise ProblemError(
@@ -161,9 +163,9 @@ def _bound(values: list[Any], names: Sequence[str], side: str, infinity: float) 
 
 def _sides(constraints: Sequence[Any], row_names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
     size = len(constraints)
-    senses = np.fromiter((row.sense for row in constraints), dtype=np.int8, count=size)
+    senses = np.fromiter(map(attrgetter("sense"), constraints), dtype=np.int8, count=size)
     try:
-        sides = np.fromiter((row.constant for row in constraints), dtype=np.float64, count=size)
+        sides = np.fromiter(map(attrgetter("constant"), constraints), np.float64, count=size)
     except (TypeError, ValueError, OverflowError):
         for row, name in zip(constraints, row_names, strict=True):
             _number(row.constant, f"The constant of constraint '{name}'")
