@@ -55,10 +55,9 @@ End
 """
 
 
-def hard_model() -> str:
+def hard_model(count: int = 250) -> str:
     """Points that share no edge of a random graph: some are easily found, a proof takes ages."""
     random = np.random.default_rng(7)
-    count = 250
     edges = [(i, j) for i in range(count) for j in range(i) if random.random() < 0.1]
     goal = " + ".join(f"x{i}" for i in range(count))
     rows = [f" e{k}: x{i} + x{j} <= 1" for k, (i, j) in enumerate(edges)]

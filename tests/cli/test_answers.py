@@ -42,7 +42,7 @@ def test_log_shows_model_engine_and_result_once(run: Run, model: Callable[..., P
 
 def test_feasible_without_proof(run: Run, model: Callable[..., Path]) -> None:
     words = ["--method", "highs", "--node-limit", 1, "--threads", 1, "--quiet"]
-    answer = run("solve", model(hard_model()), *words)
+    answer = run("solve", model(hard_model(150)), *words)
     assert answer.code == ExitCode.FEASIBLE == 1
     assert answer.value("Status").startswith("feasible")
     assert float(answer.value("Objective")) > 0.0

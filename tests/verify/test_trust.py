@@ -216,7 +216,7 @@ def mixed_problem(seed: int) -> Problem:
 
 @pytest.fixture(scope="module")
 def without_limits() -> list[gb.Outcome]:
-    return [gb.solve(mixed_problem(seed), method="highs", time_limit=30) for seed in range(60)]
+    return [gb.solve(mixed_problem(seed), method="highs", time_limit=30) for seed in range(24)]
 
 
 @pytest.mark.parametrize("entries", [0, 2000])
