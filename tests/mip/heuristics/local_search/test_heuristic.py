@@ -85,7 +85,7 @@ def test_what_is_aggregated_is_found_once_whoever_asks(monkeypatch):
         calls.append(budget)
         return eliminate(model, budget)
 
-    monkeypatch.setattr("solvers.mip.portfolio.heuristic.eliminate", listen)
+    monkeypatch.setattr("solvers.mip.inference.aggregation.eliminate", listen)
     context = context_of(schedule(0))
     context.solve.over.set()
     found = []
