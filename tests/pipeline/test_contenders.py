@@ -595,7 +595,7 @@ def test_a_race_with_a_gpu(alone: str | None, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(brief, "MOST", 0)
     monkeypatch.setattr(module, "RACE_NONZEROS", 0)
     monkeypatch.setattr(module, "PDLP_NONZEROS", 0)
-    monkeypatch.setattr(module, "usable_cores", lambda: 3)
+    monkeypatch.setattr(module, "usable_cores", lambda: 4)
     real = module.make_contenders
 
     def with_traps(*arguments: object) -> list[module.Contender]:
