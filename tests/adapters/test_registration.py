@@ -26,7 +26,7 @@ ORDERS = {
 def test_known_in_any_order(order: str) -> None:
     there = [package for package in KNOWN if find_spec(package)]
     if not there:
-        pytest.skip("neither linopy nor CVXPY is installed")
+        pytest.skip("linopy and CVXPY are extras, and neither is installed to register with")
     known = "; ".join(KNOWN[package] for package in there)
     imports = ORDERS[order].format(
         packages=", ".join(there),

@@ -1,0 +1,149 @@
+"""Interior point among the contenders: which one it is, and how it shares the machine with PDLP."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from gpu_bridge.options import Options, make_options
+from gpu_bridge.pipeline import contenders as module
+from gpu_bridge.pipeline import race
+from gpu_bridge.pipeline.contenders import (
+    GPU_IPM,
+    IPM,
+    PDLP,
+    SIMPLEX,
+    make_contenders,
+)
+from gpu_bridge.pipeline.deadline import ContenderProgress
+from gpu_bridge.pipeline.routes import interior_point
+from gpu_bridge.verify.verify import verify
+from solvers.core.errors import DeviceError
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.interior_point import cudss_library
+from tests.pipeline.test_contenders import sparse_problem
+from tests.problems import LINEAR
+
+
+def fully_dense(rows: int) -> Problem:
+    rng = np.random.default_rng(rows)
+    matrix = rng.uniform(0.5, 1.5, (rows, rows // 4))
+    return Problem.from_arrays(np.ones(rows // 4), matrix, np.ones(rows))
+
+
+@pytest.mark.parametrize(
+    ("problem", "least", "engine"),
+    [
+        (sparse_problem(400), 0, "ipm"),
+        (sparse_problem(400), 1000, "highs"),  # too small
+        (fully_dense(80), 0, "highs"),  # two entries for each coefficient
+    ],
+)
+def test_interior_point_is_our_own_where_its_factor_is_sparse(
+    problem: Problem, least: int, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", least)
+    monkeypatch.setattr(interior_point, "FILL", 1.5)
+    (contender,) = make_contenders((IPM,), "cpu", problem, make_options(presolve=False), None)
+    outcome = verify(problem, contender.run(Progress()), make_options())
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.engine == engine
+
+
+def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", 0)
+    trouble = Outcome(SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, engine="ipm")
+    monkeypatch.setattr(interior_point, "_by_engine", lambda *_: trouble)
+    (contender,) = make_contenders((IPM,), "cpu", LINEAR[0].problem, make_options(), None)
+    assert contender.run(Progress()).engine == "highs"
+
+
+def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "usable_cores", lambda: 2)
+    told: list[str] = []
+    begun, may_end = threading.Event(), threading.Event()
+
+    def sparse(*_: object) -> Outcome:
+        begun.set()
+        may_end.wait()
+        told.append("ipm")
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    def route(*_: object, hedge: bool) -> Outcome:
+        told.append("pdlp")
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", 0)
+    monkeypatch.setattr(module, "PDLP_WAITS", 0.0)
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(interior_point, "run_where_sparse", sparse)
+    contenders = make_contenders(
+        (SIMPLEX, IPM, PDLP), "cpu", LINEAR[0].problem, make_options(), None
+    )
+    threads = [threading.Thread(target=c.run, args=(Progress(),)) for c in contenders[1:]]
+    threads[0].start()
+    begun.wait()
+    threads[1].start()
+    threads[1].join(3 * race.LOOK_AGAIN)
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert told == ["ipm", "pdlp"]
+
+
+def test_pdlp_makes_room_while_interior_point_iterates_on_the_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[bool] = []
+    seen: dict[str, Progress] = {}
+
+    def route(
+        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
+    ) -> Outcome:
+        seen["pdlp"] = ContenderProgress(progress, "within")
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    def run(
+        problem: Problem, options: Options, progress: Progress, *_: object, only_there: bool
+    ) -> Outcome:
+        assert (options.device, options.crossover, only_there) == ("cuda", "off", True)
+        told.append(seen["pdlp"].shares_gpu)
+        progress.iteration(0, gap=1.0)
+        told.append(seen["pdlp"].shares_gpu)
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(interior_point, "_by_engine", run)
+    monkeypatch.setattr(cudss_library, "library", lambda: None)
+    contenders = make_contenders((PDLP, GPU_IPM), "cuda", LINEAR[0].problem, make_options(), None)
+    for contender in contenders:
+        contender.run(Progress())
+    assert [*told, seen["pdlp"].shares_gpu] == [False, True, False]
+
+
+def test_interior_point_on_the_gpu_does_not_begin_after_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "GPU_IPM_WAITS", 1e9)
+    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
+    over = ContenderProgress(Progress(), GPU_IPM)
+    over.abandon()
+    assert contender.run(over).solution_status is SolutionStatus.NOTHING
+
+
+def test_without_cudss_interior_point_leaves_the_race(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise DeviceError("cuDSS cannot be loaded")
+
+    monkeypatch.setattr(cudss_library, "library", missing)
+    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
+    with pytest.raises(DeviceError, match="cuDSS"):
+        contender.run(Progress())
