@@ -7,15 +7,17 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.locations import ROOT
+from tests.sources import WINGS, Import, imports, sources, text_of, tree_of
 
 ENGINE_LIBRARIES = {"cupy", "cupy_backends", "highspy"}
 MODELLING_PACKAGES = {"cvxpy", "linopy", "ortools", "pulp", "pyomo"}
+COMPILERS = {"numba", "llvmlite"}
 COMMON = {"core", "native", "kernels"}
 MAY_IMPORT = {
     "core": {"native"},
@@ -29,10 +31,10 @@ MAY_IMPORT = {
     "interior_point": COMMON,
     "simplex": COMMON,
     "knapsack": COMMON,
-    "papers": {*COMMON, "knapsack"},
+    "papers": {*COMMON, "knapsack", "simplex"},
     "mip": {*COMMON, "linalg", "highs", "pdlp", "presolve"},
 }
-"""What each part of ``solvers`` may import, besides itself."""
+"""What each part of ``solvers`` may import and include, besides itself."""
 
 ORDER = (
     *("interrupt", "option_names", "option_values", "option_translation", "options"),
@@ -42,54 +44,189 @@ ORDER = (
 )
 """The parts of ``gpu_bridge``, each of which imports only what comes before it."""
 
+PLACE = {part: number for number, part in enumerate(ORDER)}
+
 EXCEPT = {("outcome", "report")}
 """``Outcome.plot`` imports what draws when it is called."""
 
-
-def sources(folder: str) -> list[Path]:
-    found = sorted((ROOT / folder).rglob("*.py"))
-    assert found, f"there is no source in {folder}"
-    return found
+LONGEST = 500
+"""Lines of a file."""
 
 
-def imported(path: Path) -> Iterator[str]:
-    """Give the dotted name of every module a file imports anywhere, also inside functions."""
-    package = path.relative_to(ROOT).with_suffix("").parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            start = package[: len(package) + 1 - node.level] if node.level else ()
-            base = ".".join([*start, node.module or ""]).strip(".")
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+def imports_of(root: Path, *wings: str) -> Iterator[Import]:
+    for path in sources(*wings, root=root):
+        yield from imports(path, root)
 
 
-def runtime_imports(path: Path) -> Iterator[str]:
-    """Give what a file imports when it runs: not what only a type checker reads."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
-            node.body = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+def part_of(name: str) -> str:
+    """Return the part of its wing that a dotted name is in: ``pdlp`` of ``solvers.pdlp.loop``."""
+    return name.split(".")[1] if "." in name else ""
 
 
-def import_graph() -> dict[str, set[str]]:
-    """Return which of our modules each of them imports, also inside functions."""
-    paths = {}
-    for path in (*sources("solvers"), *sources("gpu_bridge")):
-        parts = path.relative_to(ROOT).with_suffix("").parts
-        paths[".".join(parts).removesuffix(".__init__")] = path
+def what_solvers_must_not_know(root: Path) -> Iterator[str]:
+    for one in imports_of(root, "solvers"):
+        if one.name.partition(".")[0] in {"gpu_bridge"} | MODELLING_PACKAGES:
+            yield f"{one.place} imports {one.name}"
+
+
+def loops_compiled_when_called(root: Path) -> Iterator[str]:
+    for one in imports_of(root, *WINGS):
+        if one.name.partition(".")[0] in COMPILERS:
+            yield f"{one.place} imports {one.name}"
+
+
+def engines_that_look_up(root: Path) -> Iterator[str]:
+    for one in imports_of(root, "solvers"):
+        part, other = one.path.parts[1], part_of(one.name)
+        if one.name.startswith("solvers.") and other not in {part} | MAY_IMPORT.get(part, set()):
+            yield f"{one.place} imports solvers.{other}"
+
+
+def parts_of_the_bridge_that_look_up(root: Path) -> Iterator[str]:
+    for one in imports_of(root, "gpu_bridge"):
+        part, other = Path(one.path.parts[1]).stem, part_of(one.name)
+        if not (one.name.startswith("gpu_bridge.") and one.when_run and other in PLACE):
+            continue
+        if PLACE[other] > PLACE.get(part, len(PLACE)) and (part, other) not in EXCEPT:
+            yield f"{one.place} imports gpu_bridge.{other}"
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """Return which of our modules each of them imports when it runs, also inside functions."""
+    names = {
+        path: ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+        for path in sources(*WINGS, root=root, suffixes=(".py",))
+    }
+    known = {*names.values()}
     edges: dict[str, set[str]] = {}
-    for module, path in paths.items():
-        named = (
-            name if name in paths else name.rpartition(".")[0] for name in runtime_imports(path)
-        )
-        edges[module] = {name for name in named if name in paths and name != module}
+    for path, module in names.items():
+        found = (one.name for one in imports(path, root) if one.when_run)
+        named = (name if name in known else name.rpartition(".")[0] for name in found)
+        edges[module] = {name for name in named if name in known and name != module}
     return edges
+
+
+def circles(root: Path) -> Iterator[str]:
+    edges = import_graph(root)
+    finished: dict[str, bool] = {}
+
+    def visit(module: str, way: tuple[str, ...]) -> Iterator[str]:
+        if finished.get(module) is False:
+            yield " -> ".join((*way[way.index(module) :], module))
+        if module not in finished:
+            finished[module] = False
+            for other in sorted(edges[module]):
+                yield from visit(other, (*way, module))
+            finished[module] = True
+
+    for module in sorted(edges):
+        yield from visit(module, ())
+
+
+def long_files(root: Path) -> Iterator[str]:
+    for path in sources(*WINGS, "tests", "benchmarks", "examples", root=root):
+        lines = text_of(path).count("\n")
+        if lines > LONGEST:
+            yield f"{path.relative_to(root)} has {lines} lines"
+
+
+def prints_outside_the_command_line(root: Path) -> Iterator[str]:
+    for path in sources(*WINGS, root=root, suffixes=(".py",)):
+        if "cli" in path.parts or path.name == "progress.py":
+            continue
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "print":
+                yield f"{path.relative_to(root)}:{node.lineno} prints; use progress.log"
+
+
+Rule = Callable[[Path], Iterator[str]]
+BROKEN: dict[Rule, dict[str, dict[str, str]]] = {
+    what_solvers_must_not_know: {
+        "imports gpu_bridge.api.read": {
+            "solvers/a.py": "def f():\n    from gpu_bridge.api import read"
+        },
+        "imports pulp": {"solvers/pdlp/a.py": "import pulp as p"},
+    },
+    loops_compiled_when_called: {
+        "imports numba.njit": {"gpu_bridge/a.py": "from numba import njit"},
+    },
+    engines_that_look_up: {
+        "pdlp/a.py:1 imports solvers.highs": {"solvers/pdlp/a.py": "from ..highs import solve"},
+        "pdlp/a.py:2 imports solvers.mip": {
+            "solvers/pdlp/a.py": "if X:\n  import solvers.mip.solve"
+        },
+        "imports solvers.knapsack": {
+            "solvers/simplex/a.cpp": '// a loop\n#include "knapsack/efficiency.h"',
+            "solvers/knapsack/efficiency.h": "",
+        },
+        "new/a.py:1 imports solvers.core": {"solvers/new/a.py": "import solvers.core.problem"},
+    },
+    parts_of_the_bridge_that_look_up: {
+        "report/a.py:1 imports gpu_bridge.api": {"gpu_bridge/report/a.py": "from ..api import f"},
+        "options.py:2 imports gpu_bridge.cli": {
+            "gpu_bridge/options.py": "def f():\n    from gpu_bridge import cli"
+        },
+    },
+    circles: {
+        "solvers.a -> solvers.b -> solvers.c -> solvers.a": {
+            "solvers/a.py": "from solvers.b import f",
+            "solvers/b.py": "def f():\n    import solvers.c",
+            "solvers/c.py": "from . import a",
+        },
+        "solvers.a -> solvers.b -> solvers.a": {
+            "solvers/__init__.py": "",
+            "solvers/a/__init__.py": "from solvers.b import f",
+            "solvers/b.py": "from .a import g",
+        },
+    },
+    long_files: {
+        f"tests/a.py has {LONGEST + 1} lines": {"tests/a.py": "\n" * (LONGEST + 1)},
+        f"solvers/a.cuh has {LONGEST + 1} lines": {"solvers/a.cuh": "\n" * (LONGEST + 1)},
+    },
+    prints_outside_the_command_line: {
+        "solvers/pdlp/a.py:2 prints": {"solvers/pdlp/a.py": "def f():\n    print(1)"},
+    },
+}
+"""Each rule, with files that break it and what it says of them."""
+
+KEPT = {
+    "solvers/pdlp/loop.py": "import numpy\nfrom . import step\nimport solvers.sparse.slices",
+    "solvers/pdlp/step.py": (
+        "import typing\nif typing.TYPE_CHECKING:\n    from solvers.pdlp.loop import Loop"
+    ),
+    "solvers/pdlp/step.cu": '#include "step.cuh"\n#include <cuda.h>\n#include "native/threads.h"',
+    "solvers/pdlp/step.cuh": "\n" * LONGEST,
+    "gpu_bridge/cli/show.py": "from gpu_bridge.report import lines\nprint(lines)",
+    "gpu_bridge/outcome.py": (
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from gpu_bridge.cli import show\n"
+        "def f():\n    import gpu_bridge.report"
+    ),
+}
+"""Files that break no rule."""
+
+
+def written(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("rule", BROKEN, ids=lambda rule: rule.__name__)
+def test_the_house_keeps_its_rules(rule, tmp_path):
+    assert list(rule(ROOT)) == []
+    assert list(rule(written(tmp_path / "kept", KEPT))) == []
+    for number, (complaint, files) in enumerate(BROKEN[rule].items()):
+        [said] = rule(written(tmp_path / str(number), files))
+        assert complaint in said
+
+
+def test_every_part_has_a_place_in_the_order():
+    folders = {path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")}
+    assert folders == set(MAY_IMPORT)
+    files = (ROOT / "gpu_bridge").glob("*.py")
+    packages = (path.parent for path in (ROOT / "gpu_bridge").glob("*/__init__.py"))
+    assert {path.stem for path in (*files, *packages)} - {"__init__"} == set(ORDER)
 
 
 def modules_after(*statements: str) -> list[set[str]]:
@@ -101,82 +238,6 @@ def modules_after(*statements: str) -> list[set[str]]:
     )
     held = map(json.loads, done.stdout.splitlines()[-len(statements) :])
     return [{name.partition(".")[0] for name in names} for names in held]
-
-
-def test_no_source_compiles_loops_when_they_are_called():
-    for path in (*sources("solvers"), *sources("gpu_bridge")):
-        assert not {name.partition(".")[0] for name in imported(path)} & {"numba", "llvmlite"}, path
-
-
-def test_the_walk_sees_imports_of_every_form(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
-    (tmp_path / "solvers" / "pdlp").mkdir(parents=True)
-    file = tmp_path / "solvers" / "pdlp" / "step.py"
-    file.write_text(
-        "import pulp as p\nfrom . import state\nfrom ..highs import solve\n"
-        "def f():\n    from gpu_bridge.api import read\n"
-    )
-    assert list(imported(file)) == [
-        "pulp",
-        "solvers.pdlp.state",
-        "solvers.highs.solve",
-        "gpu_bridge.api.read",
-    ]
-
-
-def test_solvers_know_nothing_of_the_bridge_or_modelling_packages():
-    for path in sources("solvers"):
-        tops = {name.partition(".")[0] for name in imported(path)}
-        assert not tops & ({"gpu_bridge"} | MODELLING_PACKAGES), path.relative_to(ROOT)
-
-
-def part_of(name: str) -> str:
-    return name.split(".")[1] if "." in name else ""
-
-
-def test_every_part_has_a_place_in_the_order():
-    folders = {path.parent.name for path in (ROOT / "solvers").glob("*/__init__.py")}
-    assert folders == set(MAY_IMPORT)
-    files = (ROOT / "gpu_bridge").glob("*.py")
-    packages = (path.parent for path in (ROOT / "gpu_bridge").glob("*/__init__.py"))
-    assert {path.stem for path in (*files, *packages)} - {"__init__"} == set(ORDER)
-
-
-@pytest.mark.parametrize("part", MAY_IMPORT)
-def test_engines_import_only_what_is_below_them(part):
-    for path in sources(f"solvers/{part}"):
-        ours = {part_of(name) for name in imported(path) if name.startswith("solvers.")}
-        strange = ours - MAY_IMPORT[part] - {part}
-        assert not strange, f"{path.relative_to(ROOT)} imports solvers.{strange.pop()}"
-
-
-@pytest.mark.parametrize("part", ORDER)
-def test_the_bridge_imports_downwards_only(part):
-    below = {*ORDER[: ORDER.index(part) + 1]}
-    files = [ROOT / "gpu_bridge" / f"{part}.py"]
-    for path in files if files[0].exists() else sources(f"gpu_bridge/{part}"):
-        ours = {part_of(name) for name in runtime_imports(path) if name.startswith("gpu_bridge.")}
-        strange = {up for up in ours & {*ORDER} - below if (part, up) not in EXCEPT}
-        assert not strange, f"{path.relative_to(ROOT)} imports gpu_bridge.{strange.pop()}"
-
-
-def test_no_import_goes_round_in_a_circle():
-    edges = import_graph()
-    order: list[str] = []
-    state: dict[str, bool] = {}
-
-    def visit(module: str, way: tuple[str, ...]) -> None:
-        assert state.get(module) is not False, " -> ".join((*way, module))
-        if module not in state:
-            state[module] = False
-            for other in sorted(edges.get(module, ())):
-                visit(other, (*way, module))
-            state[module] = True
-            order.append(module)
-
-    for module in sorted(edges):
-        visit(module, ())
-    assert len(order) >= len(edges)
 
 
 def test_importing_the_bridge_loads_no_engine_and_no_modelling_package():
@@ -209,17 +270,6 @@ def test_public_names_are_all_there():
         _ = gpu_bridge.no_such_name
 
 
-def test_only_the_command_line_prints():
-    for path in [*sources("gpu_bridge"), *sources("solvers")]:
-        if "cli" in path.parts or path.name == "progress.py":
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            called = node.func if isinstance(node, ast.Call) else None
-            assert not (isinstance(called, ast.Name) and called.id == "print"), (
-                f"{path.relative_to(ROOT)}:{node.lineno} prints; use progress.log"
-            )
-
-
-@pytest.mark.parametrize("path", sorted((ROOT / "benchmarks").glob("*.py")), ids=lambda p: p.stem)
-def test_every_benchmark_can_be_imported(path):
-    assert importlib.import_module(f"benchmarks.{path.stem}").__doc__
+def test_every_benchmark_can_be_imported():
+    for path in sorted((ROOT / "benchmarks").glob("*.py")):
+        assert importlib.import_module(f"benchmarks.{path.stem}").__doc__, path.name

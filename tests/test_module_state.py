@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import cache
 from itertools import chain
-from pathlib import Path
 
 import pytest
 
 from solvers.core.process_state import slots
 from tests.locations import ROOT
+from tests.sources import WINGS, sources, tree_of
 
 PLACE = ROOT / "solvers" / "core" / "process_state.py"
-SOURCES = sorted(
-    path
-    for wing in ("solvers", "gpu_bridge")
-    for path in (ROOT / wing).rglob("*.py")
-    if path != PLACE
-)
+SOURCES = [path for path in sources(*WINGS, suffixes=(".py",)) if path != PLACE]
 
 CHANGES = {
     *("add", "append", "appendleft", "clear", "difference_update", "discard", "extend", "insert"),
@@ -51,11 +45,6 @@ CACHED = {
     "solvers/papers/sparse_formats/machine.py": {"_measure"},
 }
 """Functions that keep their results, all of which are constants of the machine or the source."""
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def name_of(node: ast.expr) -> str:

@@ -83,5 +83,6 @@ class Page:
 
 def pages() -> list[Page]:
     """Return all pages but the changelog, which tells of names of the past."""
-    found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-    return [Page(path) for path in found]
+    folders = (ROOT, ROOT / "docs", ROOT / "examples" / "data", ROOT / "tests" / "data")
+    found = [path for folder in folders for path in sorted(folder.glob("*.md"))]
+    return [Page(path) for path in found if path.name != "CHANGELOG.md"]

@@ -8,9 +8,10 @@ import re
 from functools import cache
 from pathlib import Path
 
-from tests.docs.test_names import OWN_SOURCES, sources
 from tests.locations import ROOT
+from tests.sources import SUFFIXES, WINGS, sources, text_of, tree_of
 
+SOURCES = [*sources(*WINGS, "benchmarks", "examples")]
 FILE = re.compile(r"(?:``|//[^\n\"]* \(?)((?:\w+/)*\w+\.(?:py|cpp|h|cu|cuh))\b")
 ROLE = re.compile(r":(?:mod|func|class|meth|data|attr):`~?((?:solvers|gpu_bridge)\.[\w.]+)`")
 OF_THE_SYSTEM = {"sysexits.h"}
@@ -48,8 +49,8 @@ def exists(name: str) -> bool:
 def test_files_that_sources_mention_exist():
     missing = {
         f"{path.relative_to(ROOT)}: {name}"
-        for path in sources()
-        for name in FILE.findall(path.read_text("utf-8"))
+        for path in SOURCES
+        for name in FILE.findall(text_of(path))
         if not any(known.endswith(f"/{name}") for known in paths())
     }
     assert {line for line in missing if line.split(": ")[1] not in OF_THE_SYSTEM} == set()
@@ -58,8 +59,8 @@ def test_files_that_sources_mention_exist():
 def test_names_that_sources_refer_to_exist():
     named = {
         (str(path.relative_to(ROOT)), name)
-        for path in sources()
-        for name in ROLE.findall(path.read_text("utf-8"))
+        for path in SOURCES
+        for name in ROLE.findall(text_of(path))
     }
     known = {name: exists(name) for _, name in sorted(named)}
     assert sorted((path, name) for path, name in named if not known[name]) == []
@@ -67,19 +68,19 @@ def test_names_that_sources_refer_to_exist():
 
 def unknown_words(package: Path) -> set[str]:
     """Return what a package's docstring calls by name that is no file, folder or name in it."""
-    text = (package / "__init__.py").read_text("utf-8")
-    described = ast.get_docstring(ast.parse(text), clean=False) or ""
+    text = text_of(package / "__init__.py")
+    described = ast.get_docstring(tree_of(package / "__init__.py"), clean=False) or ""
     words = {*re.findall(r"\w+", text.replace(described, ""))}
     for path in package.rglob("*.*"):
-        if path.suffix in OWN_SOURCES:
+        if path.suffix in SUFFIXES:
             words.update((path.name, *path.relative_to(package).with_suffix("").parts))
             if path.parent != package or path.name != "__init__.py":
-                words.update(re.findall(r"\w+", path.read_text("utf-8")))
+                words.update(re.findall(r"\w+", text_of(path)))
     return {*WORD.findall(described), *LISTED.findall(described)} - words
 
 
 def test_packages_describe_what_is_in_them():
-    packages = {path.parent for path in sources() if path.name == "__init__.py"}
+    packages = {path.parent for path in SOURCES if path.name == "__init__.py"}
     unknown = {str(one.relative_to(ROOT)): unknown_words(one) for one in sorted(packages)}
     assert {name: words for name, words in unknown.items() if words} == {}
 

@@ -8,12 +8,14 @@ import importlib.util
 import inspect
 import re
 import shlex
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import gpu_bridge
+from gpu_bridge.cli.exit_codes import CommandError
 from gpu_bridge.cli.parser import build_parser
 from gpu_bridge.option_names import TABLE
 from gpu_bridge.options import make_options, option_table
@@ -21,6 +23,7 @@ from solvers.core.errors import OptionError
 from solvers.papers import simplex_variants
 from tests.docs.pages import Page, pages
 from tests.locations import ROOT
+from tests.sources import WINGS, sources, text_of
 
 PAGES = pages()
 FOLDERS = ("solvers", "gpu_bridge", "benchmarks", "tests", "examples", "docs", ".ci")
@@ -29,7 +32,7 @@ FILE = re.compile(r"(?:\w+/)*[\w-]+\.(?:py|cpp|h|cu|cuh)")
 DOTTED = re.compile(r"(?:solvers|gpu_bridge|gb|benchmarks|tests)(?:\.\w+)+")
 MODULE = re.compile(r"python -m ((?:benchmarks|tests|solvers|gpu_bridge)[\w.]*)")
 IDENTIFIER = re.compile(r"(?:\w+\.)*(_?[a-z]+(?:_[a-z0-9]+)+|[A-Z]+(?:_[A-Z0-9]+)+)(?:\(.*\))?")
-OWN_SOURCES = (".py", ".cpp", ".h", ".cu", ".cuh")
+SOURCES = [*sources(*WINGS, "benchmarks", "examples")]
 
 ABOUT = {
     "mip.md": "solvers/mip",
@@ -67,24 +70,17 @@ SOLVING = {"solve", "solve_many", "solve_table", "GPUHEUR", "getSolver", "make_o
 """Functions whose keywords are options; ``f`` stands for a span without one."""
 
 
-@pytest.fixture(params=PAGES, ids=lambda page: page.name)
-def page(request):
-    return request.param
-
-
 @cache
 def files_below(folder: str) -> frozenset[str]:
-    found = (path for path in (ROOT / folder).rglob("*") if path.suffix in OWN_SOURCES)
-    return frozenset(path.relative_to(ROOT).as_posix() for path in found)
+    return frozenset(path.relative_to(ROOT).as_posix() for path in sources(folder))
 
 
 @cache
 def words_of_sources() -> frozenset[str]:
     found: set[str] = set()
-    for folder in FOLDERS[:5]:
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in OWN_SOURCES and path.parent != Path(__file__).parent:
-                found.update(re.findall(r"\w+", path.read_text("utf-8")))
+    for path in sources(*FOLDERS[:5]):
+        if path.parent != Path(__file__).parent:
+            found.update(re.findall(r"\w+", text_of(path)))
     return frozenset(found)
 
 
@@ -99,22 +95,23 @@ def resolve(name: str) -> None:
             found = importlib.import_module(f"{found.__name__}.{part}")
 
 
-def test_paths_exist(page):
-    paths = {span.rstrip(".") for span in page.spans() if PATH.fullmatch(span)}
-    paths = {path for path in paths if "NAME" not in path}
-    assert [path for path in paths if not list(ROOT.glob(path.rstrip("/")))] == []
+def missing_paths(page: Page) -> Iterator[str]:
+    for path in {span.rstrip(".") for span in page.spans() if PATH.fullmatch(span)}:
+        if "NAME" not in path and not list(ROOT.glob(path.rstrip("/"))):
+            yield path
 
 
-def test_files_stand_in_what_the_page_is_about(page):
-    files = {span for span in page.spans() if FILE.fullmatch(span) and "NAME" not in span}
-    files -= {file for file in files if PATH.fullmatch(file)}
+def missing_files(page: Page) -> Iterator[str]:
+    """Give files that do not stand in what the page is about."""
     about = ABOUT.get(page.path.name)
     known = files_below(about) if about else frozenset().union(*map(files_below, FOLDERS[:5]))
-    unknown = {file for file in files if not any(f"/{path}".endswith(f"/{file}") for path in known)}
-    assert unknown - READERS_FILES == set()
+    for file in {span for span in page.spans() if FILE.fullmatch(span)} - READERS_FILES:
+        elsewhere = "NAME" in file or PATH.fullmatch(file)
+        if not elsewhere and not any(f"/{path}".endswith(f"/{file}") for path in known):
+            yield file
 
 
-def test_dotted_names_resolve(page):
+def missing_dotted_names(page: Page) -> Iterator[str]:
     names = {span.partition("(")[0] for span in page.spans() if DOTTED.match(span)}
     names = {name for name in names if DOTTED.fullmatch(name) and name not in READERS_FILES}
     for node in page.python():
@@ -124,35 +121,37 @@ def test_dotted_names_resolve(page):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             names.add(f"{node.value.id}.{node.attr}")
-    for name in sorted(names):
-        if name.startswith("benchmarks."):  # programs: found, not run
-            assert importlib.util.find_spec(name) is not None, name
-        elif DOTTED.fullmatch(name):
-            resolve(name)
+    for name in filter(DOTTED.fullmatch, sorted(names)):
+        try:
+            if not name.startswith("benchmarks."):
+                resolve(name)
+            elif importlib.util.find_spec(name) is None:  # programs: found, not run
+                yield name
+        except ModuleNotFoundError:
+            yield name
 
 
-def test_programs_exist(page):
+def missing_programs(page: Page) -> Iterator[str]:
     for program in MODULE.findall(page.text):
-        assert importlib.util.find_spec(program) is not None, program
+        if importlib.util.find_spec(program) is None:
+            yield program
 
 
-def test_programs_have_the_flags_shown(page):
+def missing_flags(page: Page) -> Iterator[str]:
     for line in page.commands():
         for program in MODULE.findall(line):
             spec = importlib.util.find_spec(program)
-            assert spec is not None
-            assert spec.origin is not None
-            origin = Path(spec.origin)
+            origin = Path(spec.origin) if spec and spec.origin else ROOT / "nowhere.py"
             files = origin.parent.glob("*.py") if origin.name == "__init__.py" else [origin]
-            text = "".join(path.read_text("utf-8") for path in files)
+            text = "".join(map(text_of, filter(Path.exists, files)))
             for flag in re.findall(r" (--[a-z-]+)", line):
-                assert f'"{flag}"' in text, f"{program} {flag}"
+                if f'"{flag}"' not in text:
+                    yield f"{program} {flag}"
 
 
-def test_identifiers_occur_in_the_sources(page):
+def missing_identifiers(page: Page) -> Iterator[str]:
     found = [IDENTIFIER.fullmatch(span) for span in page.spans()]
-    names = {match[1] for match in found if match}
-    assert names - words_of_sources() - FOREIGN_NAMES == set()
+    yield from {match[1] for match in found if match} - words_of_sources() - FOREIGN_NAMES
 
 
 @cache
@@ -182,90 +181,70 @@ def given(node: ast.AST) -> dict[str, object]:
     return found
 
 
-def test_options_exist_and_take_the_values_shown(page):
+def refused(options: dict[str, object]) -> Iterator[str]:
+    """Give what is wrong with options, if anything is."""
+    try:
+        make_options(options)
+    except OptionError as error:
+        yield str(error)
+
+
+def wrong_options(page: Page) -> Iterator[str]:
     options = {row.name for row in option_table()}
     for node in page.python():
         for name, value in given(node).items():
-            assert name in keywords(), name
+            if name not in keywords():
+                yield name
             if name in options:
-                make_options({name: value})
+                yield from refused({name: value})
 
 
-def test_tables_of_options_name_options(page):
+def wrong_tables_of_options(page: Page) -> Iterator[str]:
     options = {row.name for row in option_table()}
     for header, cells in page.tables():
         names = {name.strip('"') for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
         if header == "option":
-            assert names - options == set()
+            yield from names - options
         if header.strip("`") in options and header.startswith("`"):
             for name in names:
-                make_options({header.strip("`"): name})
+                yield from refused({header.strip("`"): name})
 
 
-def test_words_of_ours_are_used():
-    glossary = Page(ROOT / "docs" / "glossary.md")
-    (_, ours), *_ = glossary.tables()
-    text = " ".join(path.read_text("utf-8").lower() for path in sources())
-    text += " ".join(page.prose.lower() for page in PAGES if page.name != glossary.name)
-    words = {word for cell in ours for word in cell.split(", ")}
-    assert {
-        word for word in words if not re.search(re.sub("[ -]", r"[\\s_-]+", word), text)
-    } == set()
-
-
-def test_tables_of_folders_name_what_is_there(page):
+def missing_folders(page: Page) -> Iterator[str]:
     below = ROOT / ABOUT.get(page.path.name, ".")
     for header, cells in page.tables():
         for name in re.findall(r"`([^`]+)`", " ".join(cells)) if "folder" in header else ():
-            assert list(below.rglob(name)), name
+            if not list(below.rglob(name)):
+                yield name
 
 
-def test_commands_parse(page):
+def wrong_commands(page: Page) -> Iterator[str]:
     parser = build_parser()
     for line in page.commands():
         words = shlex.split(line, comments=True) if line.startswith("gpu-bridge ") else []
         if len(words) > 2:
-            parser.parse_words(words[1 : words.index(">") if ">" in words else None])
+            try:
+                parser.parse_words(words[1 : words.index(">") if ">" in words else None])
+            except CommandError as error:
+                yield f"{line}: {error}"
 
 
-def test_make_targets_exist(page):
-    targets = set(re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+def missing_targets(page: Page) -> Iterator[str]:
+    targets = set(re.findall(r"^([\w-]+):", text_of(ROOT / "Makefile"), re.M))
     for line in page.commands():
         words = line.partition("#")[0].split()
         if words[:1] == ["make"]:
-            assert {word for word in words[1:2] if "=" not in word} <= targets, line
+            yield from {word for word in words[1:2] if "=" not in word} - targets
 
 
-def test_every_page_is_in_the_contents():
-    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
-    pages_there = {path.name for path in (ROOT / "docs").glob("*.md")}
-    assert {name for name in pages_there if f": {name}\n" not in contents} == set()
-
-
-def test_links_lead_somewhere(page):
+def broken_links(page: Page) -> Iterator[str]:
     for target in page.links():
-        if target.startswith(("http://", "https://")):
-            continue
         place, _, anchor = target.partition("#")
         path = (page.path.parent / place).resolve() if place else page.path
-        assert path.exists(), target
-        assert not anchor or anchor in Page(path).anchors(), target
-
-
-def test_an_unknown_option_would_be_found():
-    with pytest.raises(OptionError):
-        make_options({"method": "magic"})
-    with pytest.raises(ModuleNotFoundError):
-        resolve("solvers.core.magic")
-
-
-def sources() -> list[Path]:
-    return [
-        path
-        for folder in ("solvers", "gpu_bridge", "benchmarks", "examples")
-        for path in (ROOT / folder).rglob("*")
-        if path.suffix in OWN_SOURCES
-    ]
+        if target.startswith(("http://", "https://")):
+            continue
+        if not path.exists() or (anchor and anchor not in Page(path).anchors()):
+            yield target
 
 
 ABSENT = re.compile(
@@ -274,14 +253,57 @@ ABSENT = re.compile(
 """Citations of notes that are not in the repository; papers and pages are cited instead."""
 
 
-def test_citations_lead_to_papers_or_pages_not_to_absent_notes(page):
-    assert ABSENT.findall(page.prose) == []
+def absent_notes(page: Page) -> Iterator[str]:
+    yield from ABSENT.findall(page.prose)
+
+
+BROKEN: dict[Callable[[Page], Iterator[str]], str] = {
+    missing_paths: "`solvers/pdlp/loop.py` and `solvers/pdlp/magic.py`",
+    missing_files: "`loop.py` and `magic.py`",
+    missing_dotted_names: "`gpu_bridge.solve` and `solvers.core.outcome.magic(1)`",
+    missing_programs: "`python -m benchmarks.magic`",
+    missing_flags: "```console\n$ python -m benchmarks.pdlp --folder DATA --magic\n```",
+    missing_identifiers: "`restart_is_due` and `magic_is_due`",
+    wrong_options: '```python\ngb.solve(problem, method="magic")\n```',
+    wrong_tables_of_options: "| option | is |\n|---|---|\n| `method` | x |\n| `magic` | y |\n",
+    missing_folders: "| folder | is |\n|---|---|\n| `magic` | y |\n",
+    wrong_commands: "`gpu-bridge solve model.mps --magic`",
+    missing_targets: "`make demo` and `make magic`",
+    broken_links: "[there](https://magic.org), [here](../magic.md)",
+    absent_notes: "see notes 3 of the magic",
+}
+"""Each check, with a page in which it finds one mistake."""
+
+
+@pytest.mark.parametrize("check", BROKEN, ids=lambda check: check.__name__)
+def test_pages_name_what_exists(check, tmp_path):
+    assert [f"{page.name}: {what}" for page in PAGES for what in check(page)] == []
+    broken = tmp_path / "page.md"
+    broken.write_text(BROKEN[check], encoding="utf-8")
+    assert len(list(check(Page(broken)))) == 1
+
+
+def test_words_of_ours_are_used():
+    glossary = Page(ROOT / "docs" / "glossary.md")
+    (_, ours), *_ = glossary.tables()
+    text = " ".join(text_of(path).lower() for path in SOURCES)
+    text += " ".join(page.prose.lower() for page in PAGES if page.name != glossary.name)
+    words = {word for cell in ours for word in cell.split(", ")}
+    assert {
+        word for word in words if not re.search(re.sub("[ -]", r"[\\s_-]+", word), text)
+    } == set()
+
+
+def test_every_page_is_in_the_contents():
+    contents = (ROOT / "mkdocs.yml").read_text("utf-8")
+    pages_there = {path.name for path in (ROOT / "docs").glob("*.md")}
+    assert {name for name in pages_there if f": {name}\n" not in contents} == set()
 
 
 def test_sources_cite_what_exists():
     missing = set()
-    for path in sources():
-        text = path.read_text("utf-8")
+    for path in SOURCES:
+        text = text_of(path)
         cited = [f"{path.relative_to(ROOT)}: {words}" for words in ABSENT.findall(text)]
         missing.update(cited)
         for name in re.findall(r"[\w/-]+\.md\b", text):
