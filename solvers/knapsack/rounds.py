@@ -162,7 +162,8 @@ def search_in_rounds(
     search = CoreSearch(items, found.profit, found.bound, settings.most_states, handover)
     run = _Run(items, search, Tables(items, settings.table_bytes), settings)
     path = run.in_pieces()
-    result = run.search.result()
+    result = search.result()
+    search.end()
     flags = found.flags if result.flags is None else result.flags
     return Found(flags, result.profit, result.bound, path, result.states)
 

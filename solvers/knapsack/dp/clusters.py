@@ -281,7 +281,8 @@ class Climb:
         length = self._add(place, above)
         while length < 0 and self._one.profit.size < self._most:
             room = min(GROWTH * self._one.profit.size, self._most)
-            self._one, self._other = larger_lists(self._one, self.count, room)
+            lists = self._one, self._other
+            self._one, self._other = larger_lists(lists, self.count, room)
             length = self._add(place, above)
         if length < 0:
             return False

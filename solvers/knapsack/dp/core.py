@@ -36,11 +36,13 @@ from solvers.knapsack.dp.states import (
     Part,
     WaitingList,
     copy_states,
+    empty_lists,
     empty_states,
     first_states,
     item_stages,
     larger_lists,
     relaxed_bounds,
+    spare_lists,
 )
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
@@ -97,7 +99,7 @@ class CoreSearch:
         self._visited_there = 0
         self._opposite = np.full(items.num_items, -1, dtype=np.int64)
         self._most = max(room, FIRST_ROOM)
-        self._one, self._other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
+        self._one, self._other = empty_lists(FIRST_ROOM)
         self._history = History(item_stages())
         self._waiting: WaitingList[ItemStages] = WaitingList()
         self._settled = False
@@ -190,6 +192,10 @@ class CoreSearch:
         bound = profit if self.is_settled else max(profit, self._bound())
         return CoreResult(self._flags, profit, bound, int(self._control[VISITED]))
 
+    def end(self) -> None:
+        """Leave the arrays to the next search; this one cannot go on."""
+        spare_lists(self._one, self._other)
+
     def _packing(self) -> npt.NDArray[np.bool_]:
         """Return flags of the items of the best state, from its history and its ancestors'."""
         flags = np.arange(self._items.num_items) < self._items.break_item
@@ -250,7 +256,8 @@ class CoreSearch:
         """Take more memory for the list, or put the less promising half of it aside."""
         count, room = int(self._control[COUNT]), self._one.profit.size
         if room < self._most:
-            self._one, self._other = larger_lists(self._one, count, min(2 * room, self._most))
+            lists, larger = (self._one, self._other), min(2 * room, self._most)
+            self._one, self._other = larger_lists(lists, count, larger)
             return
         prices, aside = self._prices(), empty_states(count)
         capacity = self._items.capacity

@@ -29,9 +29,11 @@ from solvers.knapsack.dp.states import (
     Part,
     WaitingList,
     copy_states,
+    empty_lists,
     empty_states,
     item_stages,
     larger_lists,
+    spare_lists,
 )
 from solvers.knapsack.efficiency import Ordered, sums_before
 from solvers.knapsack.items import IntArray
@@ -162,7 +164,7 @@ class _Search:
         self.control = np.zeros(CONTROL, dtype=np.int64)
         self.control[PROFIT] = profit
         room = min(FIRST_ROOM, most)
-        self.one, self.other = empty_states(room), empty_states(room)
+        self.one, self.other = empty_lists(room)
         for values in self.one:
             values[0] = 0
         self.count = 1
@@ -183,7 +185,7 @@ class _Search:
             self.history.close(self.one, self.count)
         if self.one.profit.size < min(2 * self.count, most):
             room = min(4 * self.count, most)
-            self.one, self.other = larger_lists(self.one, self.count, room)
+            self.one, self.other = larger_lists((self.one, self.other), self.count, room)
         set_suffix(self.known, 0, place + 1, self.profit, self.weight, self.efficient)
         self.history.stages.treated[bit] = place
         begin_stage(self.known, self.control)
@@ -289,6 +291,7 @@ def search_heavy_first(
                 break
             search.cut()
     settled = settled or bool(control[PROFIT] >= bound)
+    spare_lists(search.one, search.other)
     return HeavyFirstResult(search.flags, int(control[PROFIT]), settled, int(control[VISITED]))
 
 

@@ -25,8 +25,9 @@ from solvers.knapsack.dp.states import (
     WaitingList,
     chosen_states,
     copy_states,
-    empty_states,
+    empty_lists,
     larger_lists,
+    spare_lists,
 )
 from solvers.knapsack.engine import alarm, answer, infeasible, teller
 from solvers.knapsack.items import IntArray
@@ -119,7 +120,7 @@ class MultipleChoiceSearch:
         largest = int(np.diff(core.first).max(initial=1))
         self._most = max(room, FIRST_ROOM, largest)
         first_room = max(FIRST_ROOM, largest)
-        self._one, self._other = empty_states(first_room), empty_states(first_room)
+        self._one, self._other = empty_lists(first_room)
         self._history = History(empty_stages(core))
         self._waiting: WaitingList[Stages] = WaitingList()
         self._chosen: IntArray | None = None
@@ -177,6 +178,10 @@ class MultipleChoiceSearch:
         profit = int(self._control[PROFIT])
         bound = profit if self.is_settled else max(profit, self._bound())
         return Found(self._chosen, profit, bound, int(self._control[VISITED]))
+
+    def end(self) -> None:
+        """Leave the arrays to the next search; this one cannot go on."""
+        spare_lists(self._one, self._other)
 
     def _advance(self, work: int) -> int:
         reason = advance(
@@ -244,7 +249,8 @@ class MultipleChoiceSearch:
         """
         count, room = int(self._control[COUNT]), self._one.profit.size
         if room < self._most:
-            self._one, self._other = larger_lists(self._one, count, min(2 * room, self._most))
+            lists, larger = (self._one, self._other), min(2 * room, self._most)
+            self._one, self._other = larger_lists(lists, count, larger)
             return
         bound = self._bounds()
         staying = min(count // 2, room // max(int(self._control[KEPT]), 1))
@@ -334,6 +340,7 @@ def solve_multiple_choice(
         with alarm(stopping, search.stop):
             search.run(watch)
         found = search.result()
+        search.end()
         chosen = chosen if found.chosen is None else found.chosen
         profit, bound, states, path = found.profit, found.bound, found.states, "DP core"
     items = form.selection_back(chosen)

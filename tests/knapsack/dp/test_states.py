@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.knapsack.dp.states import History, ItemStages, empty_states, item_stages
+from solvers.knapsack.dp.states import (
+    MOST_SPARE_STATES,
+    History,
+    ItemStages,
+    States,
+    copy_states,
+    empty_lists,
+    empty_states,
+    first_states,
+    item_stages,
+    larger_lists,
+    spare_lists,
+)
 from solvers.knapsack.multiple_choice.stages import Stages
 
 BITS, ITEMS = 2, 4
@@ -79,3 +91,41 @@ def test_a_copy_keeps_what_it_had_while_the_list_goes_on() -> None:
 def test_a_word_may_use_the_sign_of_its_type() -> None:
     stages = ItemStages(np.arange(64))
     assert History(stages).chosen(-(2**63), 0).tolist() == [63]
+
+
+def filled(count: int) -> States:
+    """Return a list of so many states that tells them apart."""
+    states = empty_states(count)
+    for place, values in enumerate(states):
+        values[:] = np.arange(count) + place
+    return states
+
+
+@pytest.mark.parametrize("room", [1, 40])
+def test_a_list_grows_with_its_states_in_the_arrays_of_an_earlier_search_or_in_new_ones(
+    room: int,
+) -> None:
+    spare_lists(empty_states(room), empty_states(room))
+    one, other = lists = empty_lists(5)
+    assert {values.size for values in (*one, *other)} == {5}
+    copy_states(filled(5), 5, one)
+    wide, side = larger_lists(lists, 5, 30)
+    assert {values.size for values in (*wide, *side)} == {30}
+    for values, expected in zip(first_states(wide, 5), filled(5), strict=True):
+        np.testing.assert_array_equal(values, expected)
+    assert not any(np.shares_memory(a, b) for a, b in zip(wide, side, strict=True))
+
+
+def test_no_two_searches_at_once_have_the_same_arrays() -> None:
+    spare_lists(*empty_lists(7))
+    lists = [states for _ in range(4) for states in empty_lists(7)]
+    for place, states in enumerate(lists):
+        for later in lists[place + 1 :]:
+            assert not any(np.shares_memory(a, b) for a, b in zip(states, later, strict=True))
+
+
+def test_very_long_lists_do_not_wait_in_memory() -> None:
+    longest = empty_states(MOST_SPARE_STATES + 1)
+    spare_lists(longest, longest)
+    held = [states for _ in range(4) for states in empty_lists(1)]
+    assert not any(np.shares_memory(states.profit, longest.profit) for states in held)
