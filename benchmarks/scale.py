@@ -25,7 +25,6 @@ import numpy as np
 from benchmarks.families import FAMILIES
 from benchmarks.record import Column, print_table
 from benchmarks.several_gpus import make
-from solvers.core.rows import SparseRows
 from solvers.pdlp.distributed.sides import MOST_PIECES, sides_of
 from solvers.pdlp.settings import DEFAULT
 from solvers.sparse.slices import CPU_PLAN
@@ -133,7 +132,7 @@ class Traffic:
 def traffic(name: str, gpus: int, seed: int = 0) -> Traffic:
     """Share a small program of a family out and see what travels."""
     problem, _ = make(name, SAMPLE, seed)
-    rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
+    rows, columns = problem.entries, problem.columns
     piece = problem.num_rows + problem.num_columns
     sides = sides_of(rows, columns, np.full(gpus, 1.0 / gpus), CPU_PLAN, piece)
     received = [side.received / side.size for side in sides]

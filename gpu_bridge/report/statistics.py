@@ -12,6 +12,7 @@ import numpy as np
 
 from gpu_bridge.classify import is_binary
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.rows import size_range
 
 Range = tuple[float, float]
 
@@ -111,7 +112,7 @@ def model_statistics(problem: Problem) -> ModelStatistics:
     integer = problem.integrality
     binary = is_binary(problem)
     row_lengths = np.diff(problem.entries.indptr)
-    column_lengths = np.bincount(problem.entries.indices, minlength=problem.num_columns)
+    column_lengths = problem.entries.column_lengths(0)
     return ModelStatistics(
         name=problem.name,
         maximize=problem.maximize,
@@ -141,11 +142,8 @@ def model_statistics(problem: Problem) -> ModelStatistics:
 
 def coefficient_range(*arrays: FloatArray) -> Range | None:
     """Return the smallest and largest size of the finite entries other than zero, if any."""
-    sizes = [np.abs(array[np.isfinite(array) & (array != 0.0)]) for array in arrays]
-    sizes = [size for size in sizes if size.size]
-    if not sizes:
-        return None
-    return min(float(size.min()) for size in sizes), max(float(size.max()) for size in sizes)
+    smallest, largest = zip(*map(size_range, arrays), strict=True)
+    return (min(smallest), max(largest)) if max(largest) > 0.0 else None
 
 
 def memory_needed(problem: Problem) -> tuple[MemoryNeed, ...]:
@@ -177,6 +175,6 @@ def _count(flags: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> int:
 def _lengths(lengths: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> LengthStatistics:
     if not lengths.size:
         return LengthStatistics(0, 0.0, 0)
-    ordered = np.sort(lengths)
-    middle = 0.5 * (ordered[(ordered.size - 1) // 2] + ordered[ordered.size // 2])
-    return LengthStatistics(int(ordered[0]), float(middle), int(ordered[-1]))
+    at_most = np.cumsum(np.bincount(lengths))
+    middle = np.searchsorted(at_most, [(lengths.size + 1) // 2, lengths.size // 2 + 1])
+    return LengthStatistics(int(lengths.min()), float(middle.mean()), int(lengths.max()))

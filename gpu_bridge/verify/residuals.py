@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.lp_answer import Answer, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Residuals
-from solvers.core.problem import BoolArray, FloatArray, Problem, side_sizes
-from solvers.core.rows import SparseRows, euclidean
+from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.rows import SparseRows, size_range
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -23,16 +24,6 @@ ROUNDINGS = 8
 
 MOST_IN_DOUBT = 1_000
 """Rows of a point that are added up without rounding."""
-
-
-@dataclass(frozen=True, eq=False)
-class DualPoint:
-    """Row duals with allowed signs, their reduced costs, and the dual objective they prove."""
-
-    row_dual: FloatArray
-    reduced_cost: FloatArray
-    wrong_sign: FloatArray
-    objective: float
 
 
 def row_violations(problem: Problem, row_activity: FloatArray) -> FloatArray:
@@ -111,53 +102,27 @@ def exact_violation(problem: Problem, row: int, x: FloatArray) -> Fraction:
     return activity - Fraction(high) if activity > high else Fraction(0)
 
 
-def dual_point(problem: Problem, row_dual: FloatArray) -> DualPoint:
-    """Clip the row duals to their allowed signs and price the columns with them.
-
-    ``wrong_sign`` is the part of each reduced cost that no bound supports; the dual objective
-    leaves it out.
-    """
-    y = np.where(np.isfinite(problem.row_lower), row_dual, np.minimum(row_dual, 0.0))
-    y = np.where(np.isfinite(problem.row_upper), y, np.maximum(y, 0.0))
-    z = problem.cost - problem.entries.transposed_times(y)
-    supported = np.where(np.isfinite(problem.lower), z, np.minimum(z, 0.0))
-    supported = np.where(np.isfinite(problem.upper), supported, np.maximum(supported, 0.0))
-    value = _support(y, problem.row_lower, problem.row_upper)
-    value += _support(supported, problem.lower, problem.upper)
-    return DualPoint(y, z, z - supported, value + problem.offset)
-
-
 def lp_residuals(
-    problem: Problem,
-    x: FloatArray,
-    dual: DualPoint | None,
-    row_activity: FloatArray | None = None,
-) -> Residuals:
-    """Return all residuals of a primal point and, where given, a dual point.
+    problem: Problem, x: FloatArray, row_dual: FloatArray | None = None, threads: int = 1
+) -> tuple[Residuals, Answer]:
+    """Return all residuals of a primal point and, where given, of row duals, and their figures.
 
-    ``row_activity`` (m,) is A x, where the caller has computed it.
+    The duals are clipped to their allowed signs, and the columns priced with them. The dual
+    objective leaves out the part of each reduced cost that no bound supports.
     """
-    activity = problem.entries.times(x) if row_activity is None else row_activity
-    rows = row_violations(problem, activity)
-    columns = bound_violations(problem, x)
-    sides = side_sizes(problem.row_lower, problem.row_upper)
-    primal_norm = float(np.sqrt(np.sum(rows**2) + np.sum(columns**2)))
-    primal = float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0)))
-    primal_relative = primal_norm / (1.0 + euclidean(sides))
-    if dual is None:
-        return Residuals(primal, primal_relative, integrality=0.0)
-    dual_norm = euclidean(dual.wrong_sign)
-    objective = problem.objective_at(x)
-    gap = abs(objective - dual.objective)
-    return Residuals(
-        primal=primal,
-        primal_relative=primal_relative,
-        integrality=0.0,
-        dual=float(np.max(np.abs(dual.wrong_sign), initial=0.0)),
-        dual_relative=dual_norm / (1.0 + euclidean(problem.cost)),
-        gap=gap,
-        gap_relative=gap / (1.0 + abs(objective) + abs(dual.objective)),
-    )
+    y = np.zeros(problem.num_rows) if row_dual is None else row_dual
+    answer = judge(problem, x, y, threads=threads, clipped=False)
+    found = answer.statistics
+    residuals = Residuals(answer.largest_violation, found.relative_primal, integrality=0.0)
+    if row_dual is not None:
+        residuals = replace(
+            residuals,
+            dual=answer.largest_unsupported,
+            dual_relative=found.relative_dual,
+            gap=abs(found.primal_objective - found.dual_objective),
+            gap_relative=found.relative_gap,
+        )
+    return residuals, answer
 
 
 def _over_side(
@@ -166,13 +131,6 @@ def _over_side(
     """Divide violations by the sizes of the sides that are missed, not of those opposite."""
     relative: FloatArray = violation / np.maximum(1.0, np.abs(np.where(values < low, low, high)))
     return relative
-
-
-def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return the sum of multiplier times the side it leans on; zero multipliers lean on none."""
-    side = np.where(multiplier > 0, low, high)
-    leaning = multiplier != 0
-    return float(np.sum(multiplier[leaning] * side[leaning]))
 
 
 # Models whose magnitudes span more than arithmetic in doubles can hold together.
@@ -294,7 +252,7 @@ def without_far_limits(problem: Problem) -> Problem:
     side = _farthest_side(problem)
     limits = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
     nearest = min(FAR, float(np.min(side, initial=FAR)))
-    if not any(((size >= nearest) & (size < np.inf)).any() for size in map(np.abs, limits)):
+    if not any(size_range(limit)[1] >= nearest for limit in limits):
         return problem
     most = _farthest(problem, FAR)
     columns = _beyond(problem.lower, problem.upper, most)

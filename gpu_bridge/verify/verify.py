@@ -36,7 +36,6 @@ import numpy as np
 from gpu_bridge.verify.refutation import BOUND_AGREEMENT, refuting_point, trusted_bound
 from gpu_bridge.verify.residuals import (
     bound_violations,
-    dual_point,
     integrality_violation,
     largest_relative_violation,
     lp_residuals,
@@ -189,16 +188,14 @@ def gap_closed(objective: float, bound: float, options: EngineOptions) -> bool:
 
 
 def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: EngineOptions) -> Outcome:
-    usable = outcome.row_dual is not None and np.isfinite(outcome.row_dual).all()
-    dual = (
-        dual_point(problem, outcome.row_dual) if usable and outcome.row_dual is not None else None
-    )
-    row_activity = problem.entries.times(x)
-    found = lp_residuals(problem, x, dual, row_activity)
+    y = outcome.row_dual
+    if y is not None and not np.isfinite(y).all():
+        y = None
+    found, answer = lp_residuals(problem, x, y, options.threads)
     tolerance = options.tolerance
     bound = -np.inf
-    if dual is not None and found.dual_relative <= tolerance:
-        bound = dual.objective
+    if y is not None and found.dual_relative <= tolerance:
+        bound = answer.statistics.dual_objective
     feasible = found.primal_relative <= tolerance
     if not feasible and found.largest_relative > APPROXIMATE_WITHIN:
         outcome = replace(outcome, bound=bound, residuals=found, tolerance=tolerance)
@@ -210,10 +207,10 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     more: dict[str, Any] = {"tolerance": tolerance}
     if not feasible:
         more["solution_status"] = SolutionStatus.APPROXIMATE
-    if dual is not None:
-        more["row_dual"] = dual.row_dual
-        more["reduced_cost"] = _cleanest(dual.reduced_cost, outcome, tolerance)
-    return _with_point(problem, outcome, x, row_activity, found, bound, optimal, **more)
+    if y is not None:
+        more["row_dual"] = answer.row_dual
+        more["reduced_cost"] = _cleanest(answer.reduced_cost, outcome, tolerance)
+    return _with_point(problem, outcome, x, answer.row_activity, found, bound, optimal, **more)
 
 
 def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:

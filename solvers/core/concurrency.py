@@ -14,13 +14,15 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.process_state import Slot
-from solvers.core.progress import Progress
+
+if TYPE_CHECKING:
+    from solvers.core.progress import Progress
 
 LOOK_AGAIN = 0.02
 """Seconds between two looks at the clock: a main thread that sleeps may miss Ctrl-C."""

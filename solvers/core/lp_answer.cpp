@@ -15,7 +15,7 @@ namespace {
 /// Rows or columns whose figures are summed one after the other.
 constexpr std::int64_t BLOCK = 256;
 
-/// Call work(i, sums) for every i, with the sums of i's block.
+/// Call work(i, sums) for every i, with the figures of i's block, zeros at first.
 template <int SUMS, class Work>
 void in_blocks(std::int64_t count, Grid<double> sums, int threads, const Work &work) {
     const std::int64_t blocks = (count + BLOCK - 1) / BLOCK;
@@ -45,6 +45,9 @@ double between(double low, double value, double high) {
     return value < low ? low : (value > high ? high : value);
 }
 
+/// The size of a side, zero of one that is not finite.
+double finite_size(double side) { return std::isfinite(side) ? std::abs(side) : 0.0; }
+
 /// Put the point into its bounds.
 void clip(Span<double> x, Span<const double> lower, Span<const double> upper, int threads) {
     check_length("lower", lower.size(), x.size());
@@ -55,7 +58,8 @@ void clip(Span<double> x, Span<const double> lower, Span<const double> upper, in
 
 /// Fill the activities of rows and take from y what leans on an infinite side.
 ///
-/// ``sums`` get the squares of the violations, and what y earns of the sides.
+/// ``sums`` get the squares of the violations, what y earns of the sides, the squares of the sides'
+/// sizes, and the largest violation.
 template <class Index>
 void judge_rows(const SparseRows<Index> &rows, Span<const double> lower, Span<const double> upper,
                 Span<const double> x, Span<double> y, Span<double> activity, Grid<double> sums,
@@ -64,11 +68,14 @@ void judge_rows(const SparseRows<Index> &rows, Span<const double> lower, Span<co
     check_rows("rows", rows, m);
     for (const auto &one : {lower, upper, Span<const double>(activity)})
         check_length("lower, upper or activity", one.size(), m);
-    in_blocks<2>(m, sums, threads, [&](std::int64_t i, double *own) {
+    in_blocks<4>(m, sums, threads, [&](std::int64_t i, double *own) {
         const double found = product_of(rows, i, x);
         activity[i] = found;
         const double violation = found - between(lower[i], found, upper[i]);
         own[0] += violation * violation;
+        own[3] = std::max(own[3], std::abs(violation));
+        const double size = std::max(finite_size(lower[i]), finite_size(upper[i]));
+        own[2] += size * size;
         if (!std::isfinite(lower[i]) && y[i] > 0.0)
             y[i] = 0.0;
         if (!std::isfinite(upper[i]) && y[i] < 0.0)
@@ -78,10 +85,11 @@ void judge_rows(const SparseRows<Index> &rows, Span<const double> lower, Span<co
     });
 }
 
-/// Fill the reduced costs of columns.
+/// Fill the reduced costs of columns; ``columns`` may be empty where y is zero.
 ///
 /// ``sums`` get the squares of those that no bound supports, what the others earn of their bounds,
-/// how many no bound supports, and the objective.
+/// how many no bound supports, the objective, the squares of the costs, the squares of what leaves
+/// the bounds, and the largest of that and of what no bound supports.
 template <class Index>
 void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
                    Span<const double> lower, Span<const double> upper, Span<const double> x,
@@ -90,7 +98,7 @@ void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
     check_rows("columns", columns, n);
     for (const auto &one : {cost, lower, upper, Span<const double>(reduced)})
         check_length("cost, lower, upper or reduced", one.size(), n);
-    in_blocks<4>(n, sums, threads, [&](std::int64_t j, double *own) {
+    in_blocks<8>(n, sums, threads, [&](std::int64_t j, double *own) {
         const double price = cost[j] - product_of(columns, j, y);
         reduced[j] = price;
         const double side = price > 0.0 ? lower[j] : upper[j];
@@ -99,8 +107,13 @@ void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
         } else {
             own[0] += price * price;
             own[2] += price != 0.0 ? 1.0 : 0.0;
+            own[7] = std::max(own[7], std::abs(price));
         }
         own[3] += cost[j] * x[j];
+        own[4] += cost[j] * cost[j];
+        const double outside = x[j] - between(lower[j], x[j], upper[j]);
+        own[5] += outside * outside;
+        own[6] = std::max(own[6], std::abs(outside));
     });
 }
 

@@ -9,6 +9,7 @@ cost prefers.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,8 +95,9 @@ class LpErrors:
 class Answer:
     """A primal and a dual point of the original problem, with their exact figures.
 
-    x (n,) is within its bounds and row_dual (m,) has allowed signs; reduced_cost (n,) is
-    c - A'y and row_activity (m,) A x.
+    row_dual (m,) has allowed signs; reduced_cost (n,) is c - A'y and row_activity (m,) A x.
+    ``largest_violation`` is by how much a row or a bound is missed at the most, and
+    ``largest_unsupported`` the largest part of a reduced cost that no bound supports.
     """
 
     x: FloatArray
@@ -104,6 +106,8 @@ class Answer:
     reduced_cost: FloatArray
     statistics: LpErrors
     proven_bound: float
+    largest_violation: float
+    largest_unsupported: float
 
 
 def judge(
@@ -112,36 +116,52 @@ def judge(
     row_dual: FloatArray,
     norms: Norms | None = None,
     threads: int = 1,
+    *,
+    clipped: bool = True,
 ) -> Answer:
     """Clip a point into its bounds and allowed signs, and compute all its figures.
 
     Errors are relative to ``norms``, those of the problem if none are given. ``threads`` are those
-    that may be used, 0 for all cores.
+    that may be used, 0 for all cores. Where x is not to be ``clipped``, what leaves the bounds
+    counts among the violations.
     """
-    norms = Norms.of(problem) if norms is None else norms
     n, m = problem.num_columns, problem.num_rows
     threads = threads_for(problem.num_nonzeros + STEPS_PER_OWNER * (n + m), threads)
-    x, y = np.array(x, dtype=np.float64), np.array(row_dual, dtype=np.float64)
-    clip(x, problem.lower, problem.upper, threads)
+    y = np.array(row_dual, dtype=np.float64)
+    if clipped:
+        x = np.array(x, dtype=np.float64)
+        clip(x, problem.lower, problem.upper, threads)
     activity, reduced = np.empty(m), np.empty(n)
-    of_rows, of_columns = np.empty((2, -(-m // BLOCK))), np.empty((4, -(-n // BLOCK)))
+    of_rows, of_columns = np.empty((4, -(-m // BLOCK))), np.empty((8, -(-n // BLOCK)))
     sides = (problem.row_lower, problem.row_upper)
     judge_rows(problem.entries, *sides, x, y, activity, of_rows, threads)
-    columns = SparseRows.of(problem.matrix_csc)
+    columns = problem.by_column(threads) if y.any() else _without_entries(problem)
     bounds = (problem.lower, problem.upper)
     judge_columns(columns, problem.cost, *bounds, x, y, reduced, of_columns, threads)
-    violation, row_support = of_rows.sum(axis=1).tolist()
-    unsupported, support, unbounded, objective = of_columns.sum(axis=1).tolist()
+    violation, row_support, sides_square = of_rows[:3].sum(axis=1).tolist()
+    unsupported, support, unbounded, objective, cost_square, outside = (
+        of_columns[:6].sum(axis=1).tolist()
+    )
+    farthest, largest_unsupported = of_columns[6:].max(axis=1, initial=0.0).tolist()
+    norms = Norms(math.sqrt(sides_square), math.sqrt(cost_square)) if norms is None else norms
     statistics = LpErrors(
-        primal_residual=float(np.sqrt(violation)),
-        dual_residual=float(np.sqrt(unsupported)),
+        primal_residual=math.sqrt(violation + outside),
+        dual_residual=math.sqrt(unsupported),
         primal_objective=objective + problem.offset,
         dual_objective=row_support + support + problem.offset,
         side_norm=norms.sides,
         cost_norm=norms.cost,
     )
     bound = -np.inf if unbounded else statistics.dual_objective
-    return Answer(x, y, activity, reduced, statistics, bound)
+    largest = max(farthest, float(of_rows[3].max(initial=0.0)))
+    return Answer(x, y, activity, reduced, statistics, bound, largest, largest_unsupported)
+
+
+def _without_entries(problem: Problem) -> SparseRows:
+    """Return the columns without entries, which do for products with zeros."""
+    kind, n = problem.entries.indptr.dtype, problem.num_columns
+    starts = np.zeros(n + 1, dtype=kind)
+    return SparseRows(np.zeros(0), np.zeros(0, dtype=kind), starts, (n, problem.num_rows))
 
 
 def errors(problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms) -> LpErrors:

@@ -173,14 +173,14 @@ class Problem:
         name: str = "",
         column_names: Sequence[str] | None = None,
         row_names: Sequence[str] | None = None,
-        matrix_csc: sp.csc_array | None = None,
+        columns: SparseRows | None = None,
     ) -> Problem:
         """Build a problem of arrays that are right by construction, and take them over.
 
         For whoever derives one problem from another. Nothing is copied, shapes and types are taken
         for what they have to be, and so is the matrix: float64, without zeros, entries in order,
         indices as short as :class:`Problem` would have them. Objective and bounds are looked at as
-        ever, because sums of good ones can be bad. ``matrix_csc`` is the same matrix by columns.
+        ever, because sums of good ones can be bad. ``columns`` is its transpose.
         """
         made = object.__new__(cls)
         made.__dict__.update(
@@ -197,8 +197,8 @@ class Problem:
             row_names=row_names,
         )
         made.__dict__["entries" if isinstance(matrix, SparseRows) else "matrix"] = matrix
-        if matrix_csc is not None:
-            made.__dict__["matrix_csc"] = matrix_csc
+        if columns is not None:
+            made.__dict__["_columns"] = columns
         made._check_objective()
         made._settle()
         return made
@@ -239,15 +239,21 @@ class Problem:
 
     @cached_property
     def matrix_csc(self) -> sp.csc_array:
-        """A by columns; made at the first use and kept."""
-        return self.matrix.tocsc()
+        """A by columns, on the arrays of ``columns``, for whom SciPy would be loaded in vain."""
+        return self.columns.csc
 
     @property
     def columns(self) -> SparseRows:
-        """The transpose of A, by SciPy only where that is worth its import."""
-        if self.num_nonzeros > SMALL:
-            return SparseRows.of(self.matrix_csc)
-        return self.entries.transposed()
+        """The transpose of A; made at the first use and kept."""
+        return self.by_column(1)
+
+    def by_column(self, threads: int) -> SparseRows:
+        """Return ``columns``, made by so many threads at most if they are not yet; 0 for all."""
+        made: SparseRows | None = self.__dict__.get("_columns")
+        if made is None:
+            made = self.entries.transposed(threads)
+            self.__dict__["_columns"] = made
+        return made
 
     def column_label(self, column: int) -> str:
         """Return the name of a column, for a message."""

@@ -1,8 +1,10 @@
 // Loops over the entries of a matrix: what is told of its rows, and parts of it.
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "native/bindings.h"
+#include "native/interrupt.h"
 #include "native/threads.h"
 
 using namespace native;
@@ -11,11 +13,12 @@ namespace {
 
 /// The smallest and the largest magnitude in each row; zero where it has no entry.
 template <class Index>
-void row_sizes(const SparseRows<Index> &rows, Span<double> smallest, Span<double> largest) {
+void row_sizes(const SparseRows<Index> &rows, Span<double> smallest, Span<double> largest,
+               int threads) {
     const std::int64_t m = smallest.size();
     check_rows("rows", rows, m);
     check_length("largest", largest.size(), m);
-    for (std::int64_t i = 0; i < m; ++i) {
+    parallel_for(threads, m, [&](std::int64_t i) {
         double least = rows.length(i) > 0 ? INF : 0.0, most = 0.0;
         const std::int64_t end = rows.indptr[i + 1];
         for (std::int64_t entry = rows.indptr[i]; entry < end; ++entry) {
@@ -25,7 +28,102 @@ void row_sizes(const SparseRows<Index> &rows, Span<double> smallest, Span<double
         }
         smallest[i] = least;
         largest[i] = most;
+    });
+}
+
+/// Values whose smallest and largest size are found together.
+constexpr std::int64_t BLOCK = 1 << 16;
+
+/// Find the smallest size of the finite values but zero, INF without any, and the largest, or 0.
+void size_range(Span<const double> values, Span<double> range, int threads) {
+    check_length("range", range.size(), 2);
+    const std::int64_t blocks = (values.size() + BLOCK - 1) / BLOCK;
+    std::vector<double> least(blocks, INF), most(blocks, 0.0);
+    parallel_for(threads, blocks, [&](std::int64_t block) {
+        poll();
+        const std::int64_t end = std::min(values.size(), (block + 1) * BLOCK);
+        for (std::int64_t k = block * BLOCK; k < end; ++k) {
+            const double size = std::abs(values[k]);
+            if (size > 0.0 && size < INF) {
+                least[block] = std::min(least[block], size);
+                most[block] = std::max(most[block], size);
+            }
+        }
+    });
+    range[0] = blocks > 0 ? *std::min_element(least.begin(), least.end()) : INF;
+    range[1] = blocks > 0 ? *std::max_element(most.begin(), most.end()) : 0.0;
+}
+
+/// Rows between two looks at the flag that ends a loop.
+constexpr std::int64_t ROWS_PER_POLL = 1 << 14;
+
+/// Call work(i, entry, column) for the entries in columns from ``first`` on, before ``last``.
+template <class Index, class Work>
+void each_entry_between(const SparseRows<Index> &rows, std::int64_t first, std::int64_t last,
+                        const Work &work) {
+    const Index *indices = rows.indices.data();
+    for (std::int64_t i = 0; i + 1 < rows.indptr.size(); ++i) {
+        if (i % ROWS_PER_POLL == 0)
+            poll();
+        const Index *end = indices + rows.indptr[i + 1];
+        const Index *at = std::lower_bound(indices + rows.indptr[i], end, first);
+        for (; at < end && *at < last; ++at)
+            work(i, at - indices, *at);
     }
+}
+
+/// Count the entries of each column of rows whose columns ascend.
+template <class Index>
+void count_columns(const SparseRows<Index> &rows, Span<Index> counts, int threads) {
+    check_rows("rows", rows, rows.indptr.size() - 1);
+    const std::int64_t n = counts.size();
+    parallel_for(threads, threads, [&](std::int64_t part) {
+        const std::int64_t first = n * part / threads, last = n * (part + 1) / threads;
+        std::fill(counts.begin() + first, counts.begin() + last, Index(0));
+        each_entry_between(rows, first, last,
+                           [&](std::int64_t, std::int64_t, Index j) { ++counts[j]; });
+    });
+}
+
+/// Fill the rows of the transpose, of which row j begins at ``starts[j]``.
+///
+/// Each thread has columns with about the same number of entries and looks at all rows.
+template <class Index>
+void transpose(const SparseRows<Index> &rows, Span<const Index> starts, Span<Index> indices,
+               Span<double> data, int threads) {
+    check_rows("rows", rows, rows.indptr.size() - 1);
+    const std::int64_t n = starts.size() - 1, nonzeros = rows.data.size();
+    check_length("indices", indices.size(), nonzeros);
+    check_length("data", data.size(), nonzeros);
+    const auto column_at = [&](std::int64_t part) {
+        const std::int64_t wanted = nonzeros / threads * part;
+        return part == threads
+                   ? n
+                   : std::lower_bound(starts.begin(), starts.end() - 1, wanted) - starts.begin();
+    };
+    parallel_for(threads, threads, [&](std::int64_t part) {
+        const std::int64_t first = column_at(part), last = column_at(part + 1);
+        std::vector<Index> next(starts.begin() + first, starts.begin() + last);
+        each_entry_between(rows, first, last, [&](std::int64_t i, std::int64_t entry, Index j) {
+            const Index place = next[j - first]++;
+            indices[place] = static_cast<Index>(i);
+            data[place] = rows.data[entry];
+        });
+    });
+}
+
+/// Multiply by a vector; each row is summed in its order.
+template <class Index>
+void multiply(const SparseRows<Index> &rows, Span<const double> vector, Span<double> product,
+              int threads) {
+    check_rows("rows", rows, product.size());
+    parallel_for(threads, product.size(), [&](std::int64_t i) {
+        double sum = 0.0;
+        const std::int64_t end = rows.indptr[i + 1];
+        for (std::int64_t entry = rows.indptr[i]; entry < end; ++entry)
+            sum += rows.data[entry] * vector[rows.indices[entry]];
+        product[i] = sum;
+    });
 }
 
 /// Count the entries of some rows in columns that have a place, which is not negative.
@@ -82,7 +180,10 @@ void average(const SparseRows<Index> &rows, Span<const double> values, Span<doub
 }
 
 template <class Index> void declare(native::Module &module) {
-    expose(module, "row_sizes", &row_sizes<Index>, "rows", "smallest", "largest");
+    expose(module, "row_sizes", &row_sizes<Index>, "rows", "smallest", "largest", "threads");
+    expose(module, "count_columns", &count_columns<Index>, "rows", "counts", "threads");
+    expose(module, "transpose", &transpose<Index>, "rows", "starts", "indices", "data", "threads");
+    expose(module, "multiply", &multiply<Index>, "rows", "vector", "product", "threads");
     expose(module, "average", &average<Index>, "rows", "values", "mean", "threads");
     expose(module, "count_kept", &count_kept<Index>, "rows", "chosen", "place", "counts",
            "threads");
@@ -93,6 +194,7 @@ template <class Index> void declare(native::Module &module) {
 } // namespace
 
 NATIVE_MODULE(core_rows) {
+    expose(module, "size_range", &size_range, "values", "range", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

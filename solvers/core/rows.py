@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.concurrency import threads_for
+
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
@@ -27,6 +29,10 @@ MOST_SHORT = 2**31 - 1
 SMALL = 20_000
 """Entries up to which NumPy multiplies; from there on SciPy, whose import takes a tenth of a second
 and whose products take a third of the time."""
+
+
+STEPS_PER_ENTRY = 4
+"""Elementary steps of a look at an entry, by which is seen whether threads pay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +131,7 @@ class SparseRows:
         if self.nnz > SMALL:
             from solvers.native.core_rows import row_sizes
 
-            row_sizes(self, smallest, largest)
+            row_sizes(self, smallest, largest, self._threads(0))
             return smallest, largest
         filled = np.flatnonzero(self.lengths)
         if filled.size:
@@ -152,10 +158,13 @@ class SparseRows:
         there = device.to_device
         return SparseRows(there(self.data), there(self.indices), there(self.indptr), self.shape)
 
-    def times(self, x: FloatArray) -> FloatArray:
-        """Return A x (m,); each row is summed in its order."""
+    def times(self, x: FloatArray, threads: int = 1) -> FloatArray:
+        """Return A x (m,) by so many threads, 0 for all; each row is summed in its order."""
         if self.nnz > SMALL:
-            product: FloatArray = self.csr @ x
+            from solvers.native.core_rows import multiply
+
+            product = np.empty(self.shape[0])
+            multiply(self, np.asarray(x, dtype=np.float64), product, self._threads(threads))
             return product
         return _sums(self.row, self.data * x[self.indices], self.shape[0])
 
@@ -176,9 +185,34 @@ class SparseRows:
             data, row, column = data[order], row[order], column[order]
         return cls(data, column, _starts(row, shape[0]), shape)
 
-    def transposed(self) -> SparseRows:
-        """Return the transpose (n, m)."""
-        return SparseRows.of_entries(self.data, self.indices, self.row, self.shape[::-1])
+    def transposed(self, threads: int = 1) -> SparseRows:
+        """Return the transpose (n, m), made by so many threads at most, 0 for all cores."""
+        if self.nnz <= SMALL:
+            row = self.row.astype(np.int32)
+            return SparseRows.of_entries(self.data, self.indices, row, self.shape[::-1])
+        from solvers.native.core_rows import count_columns, transpose
+
+        threads, kind = self._threads(threads), self.indptr.dtype
+        starts = np.zeros(self.shape[1] + 1, dtype=kind)
+        count_columns(self, starts[1:], threads)
+        np.cumsum(starts, out=starts)
+        indices, data = np.empty(self.nnz, dtype=kind), np.empty(self.nnz)
+        transpose(self, starts, indices, data, threads)
+        return SparseRows(data, indices, starts, self.shape[::-1])
+
+    def column_lengths(self, threads: int = 1) -> npt.NDArray[Any]:
+        """Return the number of entries of each column (n,)."""
+        if self.nnz <= SMALL:
+            return np.bincount(self.indices, minlength=self.shape[1])
+        from solvers.native.core_rows import count_columns
+
+        counts = np.empty(self.shape[1], dtype=self.indptr.dtype)
+        count_columns(self, counts, self._threads(threads))
+        return counts
+
+    def _threads(self, threads: int) -> int:
+        """Return how many threads a look at each entry is worth."""
+        return threads_for(STEPS_PER_ENTRY * self.nnz, threads)
 
     def select(self, rows: BoolArray | None = None, columns: BoolArray | None = None) -> SparseRows:
         """Return the rows (m,) and columns (n,) that are wanted: all of them by None."""
@@ -255,7 +289,22 @@ def _starts(row: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
     return starts
 
 
-# Products and norms of vectors, the same whatever else the machine does.
+# Figures of vectors, the same whatever else the machine does.
+
+
+def size_range(values: FloatArray) -> tuple[float, float]:
+    """Return the smallest size of the finite values (k,) other than zero, and the largest.
+
+    Without any they are infinity and zero.
+    """
+    if values.size > SMALL:
+        from solvers.native.core_rows import size_range as found_by_blocks
+
+        found = np.empty(2)
+        found_by_blocks(values, found, threads_for(values.size))
+        return float(found[0]), float(found[1])
+    sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
+    return float(sizes.min(initial=np.inf)), float(sizes.max(initial=0.0))
 
 
 def inner(a: FloatArray, b: FloatArray) -> float:

@@ -77,7 +77,7 @@ def first_x(problem: Problem, start: Start | None) -> FloatArray:
     starts at the bound that its cost prefers, if there is one.
     """
     x = np.zeros(problem.num_columns)
-    alone = np.diff(problem.matrix_csc.indptr) == 0
+    alone = problem.columns.lengths == 0
     preferred = np.where(problem.cost > 0, problem.lower, problem.upper)
     settled = alone & (problem.cost != 0) & np.isfinite(preferred)
     x[settled] = preferred[settled]

@@ -17,7 +17,6 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rows import SparseRows
 from solvers.pdlp.control import Control
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import SUMS, slots_of
@@ -104,7 +103,7 @@ def to_device(
     Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
     and each way of packing needs kernels compiled for it.
     """
-    rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
+    rows, columns = problem.entries, problem.by_column(threads)
     if device.kind == "cpu":
         none = np.zeros(0, dtype=np.int64)
         return Coefficients(

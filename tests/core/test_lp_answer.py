@@ -63,3 +63,15 @@ def test_what_is_not_finite_is_not_taken_for_small(bad: float) -> None:
     x[np.flatnonzero(free)[0]] = bad
     with np.errstate(invalid="ignore"):
         assert not np.isfinite(judge(problem, x, y).statistics.worst)
+
+
+def test_what_leaves_the_bounds_counts_where_nothing_is_clipped() -> None:
+    problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=[1.0])
+    x = np.array([-3.0, 2.0])
+    found = judge(problem, x, np.array([5.0]), clipped=False)
+    assert found.x is x
+    assert found.statistics.primal_residual == np.hypot(3.0, 2.0)
+    assert found.largest_violation == 3.0
+    assert found.largest_unsupported == 4.0
+    assert found.statistics.side_norm == 1.0
+    assert found.statistics.cost_norm == np.sqrt(5.0)

@@ -32,7 +32,7 @@ def bits(values: npt.NDArray[np.float64]) -> list[bytes]:
     return [value.tobytes() for value in values]
 
 
-@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["by SciPy", "by NumPy"])
+@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["compiled", "by NumPy"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("seed", range(3))
 def test_products_have_the_bits_of_scipy(
@@ -45,6 +45,49 @@ def test_products_have_the_bits_of_scipy(
     x[::5], y[::5] = -0.0, 0.0
     assert bits(SparseRows.of(matrix).times(x)) == bits(matrix @ x)
     assert bits(SparseRows.of(matrix).transposed_times(y)) == bits(matrix.T @ y)
+
+
+@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["compiled", "by NumPy"])
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_the_transpose_is_that_of_scipy(
+    shape: tuple[int, int],
+    threads: int,
+    kind: type,
+    small: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rows, "SMALL", small)
+    monkeypatch.setattr(SparseRows, "_threads", lambda self, most: most)
+    matrix = random_matrix(shape, 4)
+    expected = matrix.T.tocsr()
+    given = SparseRows.of(matrix)
+    given = replace(given, indices=given.indices.astype(kind), indptr=given.indptr.astype(kind))
+    found = given.transposed(threads)
+    assert found.shape == expected.shape
+    assert found.indices.dtype == found.indptr.dtype
+    np.testing.assert_array_equal(found.indptr, expected.indptr)
+    np.testing.assert_array_equal(found.indices, expected.indices)
+    assert bits(found.data) == bits(expected.data)
+    np.testing.assert_array_equal(given.column_lengths(threads), found.lengths)
+
+
+@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["compiled", "by NumPy"])
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], (np.inf, 0.0)),
+        ([0.0, np.nan, -np.inf], (np.inf, 0.0)),
+        ([0.0, -3.0, np.inf, 2.0], (2.0, 3.0)),
+    ],
+)
+def test_sizes_are_of_what_is_finite_and_not_zero(
+    values: list[float], expected: tuple[float, float], small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "SMALL", small)
+    for repeats in (1, 30_000):
+        assert rows.size_range(np.repeat(np.array(values, dtype=float), repeats)) == expected
 
 
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
-from gpu_bridge.verify.residuals import dual_point, largest_relative_violation
+from gpu_bridge.verify.residuals import largest_relative_violation, lp_residuals
 from gpu_bridge.verify.verify import APPROXIMATE_WITHIN, gap_closed, snap, verify
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -237,9 +237,10 @@ def test_relative_violation_is_measured_against_the_side() -> None:
 
 
 def test_wrong_signs_are_clipped_before_pricing() -> None:
-    dual = dual_point(diet(), np.array([-1.0]))
-    assert dual.row_dual.tolist() == [0.0]
-    assert dual.objective == 0.0
+    problem = diet()
+    _, answer = lp_residuals(problem, np.zeros(problem.num_columns), np.array([-1.0]))
+    assert answer.row_dual.tolist() == [0.0]
+    assert answer.statistics.dual_objective == 0.0
 
 
 INFEASIBLE = Problem.from_arrays(

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from solvers.core.problem import Problem
-from solvers.core.rows import SparseRows
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.matrix import share_matrix
 from solvers.pdlp.distributed.sides import sides_of
@@ -28,7 +27,7 @@ def share_out(
     ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
     arguments are those of :func:`solvers.pdlp.state.to_device`.
     """
-    rows, columns = problem.entries, SparseRows.of(problem.matrix_csc)
+    rows, columns = problem.entries, problem.columns
     on_cpu = group.members[0].kind == "cpu"
     plan = CPU_PLAN if on_cpu else plan
     packs = rows.nnz >= pack_from and not on_cpu

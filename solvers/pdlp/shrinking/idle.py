@@ -21,7 +21,7 @@ import numpy.typing as npt
 from solvers.core.concurrency import threads_for
 from solvers.core.lp_answer import Answer
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows, inner
+from solvers.core.rows import inner
 
 STEPS_PER_ENTRY = 4
 """Elementary steps of copying an entry, by which is seen whether threads pay."""
@@ -39,7 +39,7 @@ class Kept:
 
         Counting those in both would take longer than everything else that is done here.
         """
-        of_columns = np.diff(problem.matrix_csc.indptr)[self.columns].sum()
+        of_columns = problem.columns.lengths[self.columns].sum()
         of_rows = np.diff(problem.matrix.indptr)[self.rows].sum()
         return int(min(of_columns, of_rows))
 
@@ -162,7 +162,7 @@ def leave_out(problem: Problem, kept: Kept, x: FloatArray, threads: int = 1) -> 
     columns, rows = np.flatnonzero(kept.columns), np.flatnonzero(kept.rows)
     outside = np.where(kept.columns, 0.0, x)
     threads = threads_for(STEPS_PER_ENTRY * problem.num_nonzeros, threads)
-    by_column = SparseRows.of(problem.matrix_csc).part(columns, rows, threads)
+    by_column = problem.columns.part(columns, rows, threads)
     contribution = (problem.matrix @ outside)[rows]
     smaller = Problem.from_canonical(
         cost=problem.cost[columns],
@@ -173,6 +173,6 @@ def leave_out(problem: Problem, kept: Kept, x: FloatArray, threads: int = 1) -> 
         upper=problem.upper[columns],
         integrality=np.zeros(columns.size, dtype=bool),
         offset=problem.offset + inner(problem.cost, outside),
-        matrix_csc=by_column.csc,
+        columns=by_column,
     )
     return Part(smaller, kept, columns, rows, x)

@@ -150,7 +150,7 @@ def _remove(problem: Problem, progress: Progress, threads: int = 1) -> Reduction
     """Run all reductions that leave the coefficients alone, as long as they gain."""
     work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
     threads = threads_for(STEPS_PER_ENTRY * problem.num_nonzeros, threads)
-    workspace = begin(problem, work)
+    workspace = begin(problem, work, threads)
     _reduce(workspace, progress, threads)
     if workspace.count[CONTRADICTION]:
         ray = Way(problem, workspace).contradiction()

@@ -20,7 +20,6 @@ import scipy.sparse as sp
 
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_pairs import (
     count_promising,
     find_candidates,
@@ -70,7 +69,7 @@ def choose_pairs(problem: Problem, at_least: float = 1.0) -> Pairs | None:
     first, of the pattern alone: most models have few short equations, or none.
     """
     m, n = problem.num_rows, problem.num_columns
-    by_column = SparseRows.of(problem.matrix_csc)
+    by_column = problem.columns
     lengths = by_column.lengths
     if count_promising(problem, lengths) < at_least:
         return None
@@ -135,7 +134,7 @@ class _Way:
         charge_columns(A, pairs.row, pairs.pivot, pairs.column, cost)
         rows, columns = self._rows.size, self._columns.size
         lengths = A.lengths
-        uses = np.diff(problem.matrix_csc.indptr)[pairs.column]
+        uses = problem.columns.lengths[pairs.column]
         room = int(lengths[self._rows].sum() + (uses * lengths[pairs.row]).sum())
         start = np.zeros(rows + 1, dtype=A.indptr.dtype)
         index, value = np.empty(room, dtype=A.indices.dtype), np.empty(room)

@@ -85,10 +85,10 @@ class Workspace(NamedTuple):
     total: Any
 
 
-def begin(problem: Problem, work_limit: int) -> Workspace:
+def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
     """Return the workspace of a problem of which nothing is removed yet."""
     m, n = problem.num_rows, problem.num_columns
-    by_row, by_column = problem.entries, SparseRows.of(problem.matrix_csc)
+    by_row, by_column = problem.entries, problem.by_column(threads)
     count = np.zeros(COUNTERS, dtype=np.int64)
     count[WORK_LIMIT] = work_limit
     return Workspace(
@@ -138,7 +138,7 @@ def reduced_problem(problem: Problem, w: Workspace, threads: int = 1) -> Problem
         maximize=problem.maximize,
         name=problem.name,
         # whoever is next wants the matrix by columns, too, and here it is at hand in that order
-        matrix_csc=by_column.csc,
+        columns=by_column,
     )
 
 
