@@ -167,7 +167,7 @@ def solves(arguments: argparse.Namespace, device: Device) -> list[dict[str, Any]
                 f"{place} proven": packing.is_optimal,
                 f"{place} profit": packing.profit,
                 f"{place} gap": packing.bound - packing.profit,
-                f"{place} states": packing.states,
+                f"{place} states": packing.work,
             }
         rows.append(row)
         print(row, flush=True)

@@ -185,7 +185,7 @@ def one_by_one(kind: str, numbers: Numbers, peer: dict[str, Any] | None) -> dict
         "problems": len(problems),
         "seconds": seconds,
         "us each": seconds / len(problems) * 1e6,
-        "states each": statistics.mean(packing.states for packing in packings),
+        "states each": statistics.mean(packing.work for packing in packings),
     }
     return row | _compared(profits, row["us each"], peer)
 

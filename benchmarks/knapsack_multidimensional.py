@@ -37,7 +37,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
+from solvers.knapsack.multidimensional.engine import solve_multidimensional
+from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack
 
 WHOLE_GAP = 0.999
 """Absolute gap that proves a whole-number optimum."""
@@ -218,7 +219,7 @@ def compare(instance: Instance, arguments: argparse.Namespace) -> Row:
         packing.profit,
         None if instance.best_known is None else instance.best_known - packing.profit,
         packing.bound - packing.profit,
-        packing.nodes,
+        packing.work,
         reached[-1][0],
         seconds,
         peers,

@@ -30,7 +30,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multiple import MultipleKnapsack, solve_multiple
+from solvers.knapsack.multiple.engine import solve_multiple
+from solvers.knapsack.multiple.items import MultipleKnapsack
 
 SIZES = "25x2,25x5,50x5,50x10,60x20,100x10,100x30,200x20,1000x10,1000x50,10000x10,10000x50"
 """Items and knapsacks; with two to five items to a knapsack problems are hard."""
@@ -162,7 +163,7 @@ def compare(
         packing.profit,
         packing.bound - packing.profit,
         packing.path,
-        packing.nodes,
+        packing.work,
         reached[-1][0],
         seconds,
         *(by_highs(problem, limit) if limit > 0 else (None, False, 0.0)),

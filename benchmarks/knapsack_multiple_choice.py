@@ -35,7 +35,8 @@ from solvers.core.device import cpu
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.items import IntArray
-from solvers.knapsack.multiple_choice import MultipleChoice, solve_multiple_choice
+from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
+from solvers.knapsack.multiple_choice.items import MultipleChoice
 
 Numbers = tuple[IntArray, IntArray]
 """Profits and weights, (classes, items of each)."""

@@ -7,7 +7,7 @@ subject to  weight'x <= capacity,   0 <= x_j <= copies_j,   x_j whole
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -100,25 +100,26 @@ class Knapsack:
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """An answer: what is packed, what that is worth, and what is proven.
+    """An answer of any engine: what is packed, what that is worth, and what is proven.
 
     Parameters
     ----------
-    x : (n,) int64 array, optional
-        Copies packed of each item; None where no packing is feasible.
+    x : array, optional
+        (n,) copies packed of each item, flags of the items packed, or the knapsack of each and -1
+        for none; (m,) the item chosen of each class. None where no packing is feasible.
     profit, bound : int
         Of ``x``, and a proven upper bound on every packing's profit.
     path : str
-        Which methods found and proved it.
-    states : int
-        Undominated states visited.
+        Which methods found and proved it; without ``x`` the reason.
+    work : int
+        Undominated states, or nodes of trees, visited.
     """
 
-    x: IntArray | None
+    x: npt.NDArray[Any] | None
     profit: int
     bound: int
     path: str
-    states: int = 0
+    work: int = 0
 
     @property
     def is_optimal(self) -> bool:

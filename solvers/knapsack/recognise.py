@@ -145,6 +145,11 @@ class KnapsackModel:
     profit_scale: int
     sentence: str
 
+    @property
+    def nothing(self) -> FloatArray:
+        """The (n,) values of the columns where nothing is packed."""
+        return self.start.astype(np.float64)
+
     def point(self, packed: IntArray) -> FloatArray:
         """Return the (n,) values of the columns for a packing."""
         return np.asarray(self.start + self.sign * packed, dtype=np.float64)

@@ -115,4 +115,4 @@ def test_items_on_a_circle_are_settled_by_differences(seed: int) -> None:
     problem = instance("circle", 1000, 10**6, seed)
     answer = solve_knapsack(problem)
     assert answer.is_optimal
-    assert answer.states < 2_000_000
+    assert answer.work < 2_000_000

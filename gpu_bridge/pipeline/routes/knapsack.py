@@ -9,7 +9,7 @@ import numpy as np
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.routes import Choice
-from gpu_bridge.pipeline.routes.mip import go_on, solve_exactly
+from gpu_bridge.pipeline.routes.mip import go_on
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
@@ -30,13 +30,15 @@ def run(
     problem: Problem, options: Options, choice: Choice, progress: Progress, start: Start | None
 ) -> Outcome:
     """Run the exact engine of this kind, and branch and bound where ``choice.then`` says so."""
+    from solvers import knapsack
+
     there = dataclasses.replace(options, device=choice.device)
     allowed = progress.time_left
     if choice.then:
         allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
     with progress.budget(allowed):
         answer = within_limit(
-            lambda own: solve_exactly(problem, there, own), progress, choice.method, PATIENCE
+            lambda own: knapsack.solve(problem, there, own), progress, choice.method, PATIENCE
         )
     if not choice.then or progress.should_stop() is not None:
         return answer

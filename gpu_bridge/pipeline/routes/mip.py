@@ -84,6 +84,8 @@ def mip_route(
 
 def _solve_knapsack(problem: Problem, options: Options, progress: Progress) -> Outcome | None:
     """Solve what presolve left if it is a knapsack problem; None without a proven optimum."""
+    from solvers import knapsack
+
     found = classify(problem)
     if found.kind not in SETTLED:
         return None
@@ -92,7 +94,7 @@ def _solve_knapsack(problem: Problem, options: Options, progress: Progress) -> O
     own.time_limit = min(
         progress.time_limit, progress.seconds + KNAPSACK_SHARE * progress.time_left
     )
-    answer = solve_exactly(problem, options, own, kind=found.kind)
+    answer = knapsack.solve(problem, options, own)
     return answer if answer.solution_status is SolutionStatus.OPTIMAL else None
 
 
@@ -118,35 +120,3 @@ def go_on(problem: Problem, answer: Outcome, options: Options, progress: Progres
     status = SolutionStatus.OPTIMAL if proven else found.solution_status
     reason = StopReason.CONVERGED if proven else found.stop_reason
     return replace(found, bound=bound, solution_status=status, stop_reason=reason)
-
-
-def solve_exactly(
-    problem: Problem,
-    options: Options,
-    progress: Progress,
-    *,
-    kind: ProblemKind | None = None,
-) -> Outcome:
-    """Solve a knapsack problem of any kind exactly; the outcome is not yet verified.
-
-    Parameters
-    ----------
-    kind : ProblemKind, optional
-        What :func:`~gpu_bridge.classify.classify` says, if that is known.
-    """
-    kind = classify(problem).kind if kind is None else kind
-    if kind is ProblemKind.KNAPSACK_MULTIPLE_CHOICE:
-        from solvers.knapsack.multiple_choice.engine import solve as solve_multiple_choice
-
-        return solve_multiple_choice(problem, options, progress)
-    if kind is ProblemKind.KNAPSACK_MULTIPLE:
-        from solvers.knapsack.multiple.engine import solve as solve_multiple
-
-        return solve_multiple(problem, options, progress)
-    if kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL:
-        from solvers.knapsack.multidimensional.engine import solve as solve_multidimensional
-
-        return solve_multidimensional(problem, options, progress)
-    from solvers import knapsack
-
-    return knapsack.solve(problem, options, progress)

@@ -330,7 +330,7 @@ def _solve_alone(
         if progress.should_stop() is not None:
             return
         packing = solve_knapsack(knapsack, progress)
-        answer.states[k] += packing.states
+        answer.states[k] += packing.work
         answer.feasible[k] = packing.x is not None
         answer.proven[k] = packing.x is None or packing.is_optimal
         answer.profit[k], answer.bound[k] = packing.profit, packing.bound

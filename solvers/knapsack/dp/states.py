@@ -271,7 +271,7 @@ def _thinned(
     while segment is not None:
         flags = np.zeros(segment.words.size, dtype=np.bool_)
         flags[numbers[-1]] = True
-        if flags.mean() > WORTH_THINNING:
+        if np.count_nonzero(flags) > WORTH_THINNING * flags.size:
             break
         thinner.append((segment, flags))
         numbers[-1] = (np.cumsum(flags) - 1).astype(np.int32)[numbers[-1]]

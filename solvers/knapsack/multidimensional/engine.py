@@ -20,26 +20,21 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from solvers.core.device import Device, cpu, find_device
-from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, Start, StopReason
-from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.engine import answer, infeasible, teller
+from solvers.knapsack.engine import Tell
 from solvers.knapsack.exact_search import solve_knapsack
-from solvers.knapsack.items import Knapsack
+from solvers.knapsack.items import Knapsack, Packing
 from solvers.knapsack.multidimensional.items import (
     BoolArray,
     MultidimensionalKnapsack,
-    MultidimensionalPacking,
     Reduced,
     RelaxedKnapsack,
     reduce_problem,
 )
 from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange, greedy
-from solvers.knapsack.multidimensional.recognise import recognise_multidimensional
 from solvers.knapsack.multidimensional.tree import Int8Array, by_count, make_rows, root_node
-from solvers.knapsack.multidimensional.worker_pool import Best, Tell, WorkerPool, highest_bound
+from solvers.knapsack.multidimensional.worker_pool import Best, WorkerPool, highest_bound
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 
 CORES = (10, 20, 30, 45)
@@ -54,6 +49,16 @@ TABU_WORK = 3_000_000
 """Elementary steps of each tabu search before anything else: a few milliseconds."""
 
 
+def pack(
+    given: MultidimensionalKnapsack, options: EngineOptions, progress: Progress, tell: Tell
+) -> Packing:
+    """Find the best packing; ``threads`` and ``device`` of the options are read."""
+    device = walkers_device(options.device)
+    return solve_multidimensional(
+        given, progress, tell=tell, threads=options.threads, device=device
+    )
+
+
 def solve_multidimensional(
     given: MultidimensionalKnapsack,
     progress: Progress,
@@ -61,7 +66,7 @@ def solve_multidimensional(
     tell: Tell | None = None,
     threads: int = 0,
     device: Device | None = None,
-) -> MultidimensionalPacking:
+) -> Packing:
     """Solve a multidimensional 0/1 knapsack problem to proven optimality.
 
     Parameters
@@ -78,7 +83,7 @@ def solve_multidimensional(
     """
     reduced = reduce_problem(given)
     if reduced is None:
-        return MultidimensionalPacking(None, 0, 0, "a capacity below zero")
+        return Packing(None, 0, 0, "Not even the lightest packing keeps the capacities.")
     problem = reduced.problem
     if problem.num_items == 0:
         return _back(given, reduced, np.zeros(0, dtype=np.bool_), 0, "reduction", 0)
@@ -87,7 +92,7 @@ def solve_multidimensional(
         packing = solve_knapsack(row, progress)
         assert packing.x is not None  # nothing packed is feasible
         x = packing.x.astype(np.bool_)
-        return _back(given, reduced, x, packing.bound, f"one row: {packing.path}", packing.states)
+        return _back(given, reduced, x, packing.bound, f"one row: {packing.path}", packing.work)
 
     def report(profit: int, bound: int) -> None:
         if tell is not None:
@@ -104,10 +109,10 @@ def _back(
     bound: int,
     path: str,
     nodes: int,
-) -> MultidimensionalPacking:
+) -> Packing:
     flags = reduced.packing_back(x)
     profit = int(given.profit[flags].sum())
-    return MultidimensionalPacking(flags, profit, reduced.profit_back(bound), path, nodes)
+    return Packing(flags, profit, reduced.profit_back(bound), path, nodes)
 
 
 def _cores() -> int:
@@ -152,8 +157,6 @@ def _search(
     return best.x, best.bound, "branch and bound by the number of items", nodes
 
 
-ENGINE = "knapsack-multidimensional"
-
 GPU_WALKERS = False
 """Whether ``device='auto'`` uses a GPU that is there. A GPU that is asked for is used.
 
@@ -168,51 +171,3 @@ def walkers_device(wanted: str) -> Device | None:
         return None
     device = find_device(wanted)
     return device if device.kind == "cuda" else None
-
-
-def solve(
-    problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
-    start: Start | None = None,
-) -> Outcome:
-    """Solve a model that :func:`recognise_multidimensional` takes for such a problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    options : EngineOptions
-        ``threads`` and ``device`` are read, and no gaps: the answer is exact.
-    progress : Progress
-        Keeps the time limit; when it is up, the best packing comes with a valid bound.
-    start : Start, optional
-        Not needed: good packings are found early.
-
-    Raises
-    ------
-    EngineError
-        The model is not a multidimensional knapsack problem.
-    """
-    model = recognise_multidimensional(problem)
-    if model is None:
-        raise EngineError("This model is not a multidimensional knapsack problem in whole numbers.")
-    nothing = np.zeros(model.knapsack.num_items, dtype=np.bool_)
-    at_start = problem.objective_at(model.point(nothing))
-    tell = teller(progress, ENGINE, at_start, model.profit_scale)
-    device = walkers_device(options.device)
-    threads = options.threads
-    packing = solve_multidimensional(
-        model.knapsack, progress, tell=tell, threads=threads, device=device
-    )
-    if packing.x is None:
-        return infeasible(ENGINE, "Not even the lightest packing keeps the capacities.")
-    return answer(
-        problem,
-        model.point(packing.x),
-        progress,
-        engine=ENGINE,
-        missing=(packing.bound - packing.profit) / model.profit_scale,
-        path=packing.path,
-        otherwise=StopReason.NUMERICAL_TROUBLE,
-        statistics={"nodes": packing.nodes},
-    )

@@ -103,34 +103,6 @@ class RelaxedKnapsack:
 
 
 @dataclass(frozen=True, eq=False)
-class MultidimensionalPacking:
-    """An answer: what is packed, what that is worth, and what is proven.
-
-    Parameters
-    ----------
-    x : (n,) bool array, optional
-        What is packed; None where not even nothing fits.
-    profit, bound : int
-        Of ``x``, and a proven upper bound on every packing's profit.
-    path : str
-        Which methods found and proved it.
-    nodes : int
-        Relaxations solved in the search.
-    """
-
-    x: BoolArray | None
-    profit: int
-    bound: int
-    path: str
-    nodes: int = 0
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the packing is proven to be best."""
-        return self.x is not None and self.profit == self.bound
-
-
-@dataclass(frozen=True, eq=False)
 class Reduced:
     """A problem without what is decided beforehand, and the way back.
 

@@ -16,11 +16,9 @@ import numpy.typing as npt
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray, Problem
 from solvers.knapsack.items import IntArray
+from solvers.knapsack.kinds import MOST_ROWS
 from solvers.knapsack.multidimensional.items import EXACT, BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights
-
-MOST_ROWS = 50
-"""Rows up to which a dense basis inverse for every node is worth it."""
 
 MOST_ITEMS = 2_000
 """Items, copies split by powers of two, up to which the levels of a search fit into memory."""
@@ -55,6 +53,11 @@ class MultidimensionalModel:
     profit_scale: int
     sentence: str
 
+    @property
+    def nothing(self) -> FloatArray:
+        """The (n,) values of the columns where nothing is packed."""
+        return self.start.astype(np.float64)
+
     def point(self, packed: BoolArray) -> FloatArray:
         """Return the (n,) values of the columns for a packing."""
         units = np.zeros(self.start.size, dtype=np.int64)
@@ -62,7 +65,7 @@ class MultidimensionalModel:
         return np.asarray(self.start + self.sign * units, dtype=np.float64)
 
 
-def recognise_multidimensional(problem: Problem) -> MultidimensionalModel | None:
+def recognise(problem: Problem) -> MultidimensionalModel | None:
     """Return a model as a multidimensional knapsack problem, or None if it is none.
 
     One row is enough here, though :func:`solvers.knapsack.recognise` takes more kinds of that.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
 
 from solvers.core.progress import Progress
+from solvers.knapsack.engine import LOOK, Tell
 from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange
 from solvers.knapsack.multidimensional.tree import (
@@ -32,11 +32,6 @@ FIRST_WORK = 1_000_000
 MOST_WORK = 50_000_000
 """Elementary steps of a tree in a round: a few tenths of a second. It doubles from round to round,
 so that few steps are lost where a tree finds something that would have cut off others."""
-
-LOOK = 0.05
-"""Seconds between two looks at the clock."""
-
-Tell = Callable[[int, int], None]
 
 
 @dataclass(eq=False)

@@ -24,25 +24,20 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, Start, StopReason
-from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.engine import alarm, answer, infeasible, teller
+from solvers.knapsack.engine import Tell, alarm
 from solvers.knapsack.exact_search import solve_knapsack
-from solvers.knapsack.items import IntArray, Knapsack
+from solvers.knapsack.items import IntArray, Knapsack, Packing
 from solvers.knapsack.multiple import completion
 from solvers.knapsack.multiple.completion import Completion
 from solvers.knapsack.multiple.items import (
     NOWHERE,
     Best,
     MultipleKnapsack,
-    MultiplePacking,
-    Tell,
     reduce,
 )
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
 from solvers.knapsack.multiple.prices import EXACT_BITS, PriceSearch
-from solvers.knapsack.multiple.recognise import recognise_multiple
 from solvers.native.knapsack_multiple_split import improve, split
 from solvers.native.knapsack_multiple_tree import search
 
@@ -120,12 +115,19 @@ def make_tree(problem: MultipleKnapsack, best: int) -> Tree:
     return Tree(profit, weight, value, choice, problem.capacity.copy(), control, item)
 
 
+def pack(
+    given: MultipleKnapsack, options: EngineOptions, progress: Progress, tell: Tell
+) -> Packing:
+    """Find the best packing, on one thread of the CPU; no option is read."""
+    return solve_multiple(given, progress, tell=tell)
+
+
 def solve_multiple(
     given: MultipleKnapsack,
     progress: Progress | None = None,
     *,
     tell: Tell | None = None,
-) -> MultiplePacking:
+) -> Packing:
     """Find a packing of largest profit and prove that it is one.
 
     Parameters
@@ -138,11 +140,11 @@ def solve_multiple(
 
     Returns
     -------
-    MultiplePacking
-        With ``place`` None where a capacity is negative.
+    Packing
+        ``x`` (n,) has the knapsack of each item or ``NOWHERE``; None where a capacity is negative.
     """
     if (given.capacity < 0).any():
-        return MultiplePacking(None, 0, 0, "a capacity is negative")
+        return Packing(None, 0, 0, "A knapsack has a negative capacity.")
     form = reduce(given)
 
     def report(profit: int, bound: int) -> None:
@@ -158,7 +160,7 @@ def solve_multiple(
     if profit != form.profit_back(best.profit) or not given.fits(place):
         raise EngineError(f"A packing of {given.num_knapsacks} knapsacks does not keep its word.")
     bound = form.profit_back(best.bound if form.problem.num_items else 0)
-    return MultiplePacking(place, profit, bound, best.path, best.nodes)
+    return Packing(place, profit, bound, best.path, best.nodes)
 
 
 def _solve(best: Best) -> None:
@@ -273,50 +275,3 @@ class ItemSearch:
             _refill(best, self._seed)
             self._seed += 1
             self._visits = min(2 * self._visits, MOST_VISITS)
-
-
-ENGINE = "knapsack-multiple"
-
-
-def solve(
-    problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
-    start: Start | None = None,
-) -> Outcome:
-    """Solve a model that :func:`recognise_multiple` takes for a multiple knapsack problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    options : EngineOptions
-        Nothing of it is read: the answer is exact, on one thread of the CPU.
-    progress : Progress
-        Keeps the time limit; when it is up, the best packing comes with a valid bound.
-    start : Start, optional
-        Not needed: good packings are found early.
-
-    Raises
-    ------
-    EngineError
-        The model is not a multiple knapsack problem.
-    """
-    model = recognise_multiple(problem)
-    if model is None:
-        raise EngineError("This model is not a multiple knapsack problem in whole numbers.")
-    nothing = np.full(model.knapsack.num_items, NOWHERE, dtype=np.int64)
-    at_start = problem.objective_at(model.point(nothing))
-    tell = teller(progress, ENGINE, at_start, model.profit_scale)
-    packing = solve_multiple(model.knapsack, progress, tell=tell)
-    if packing.place is None:
-        return infeasible(ENGINE, "A knapsack has a negative capacity.")
-    return answer(
-        problem,
-        model.point(packing.place),
-        progress,
-        engine=ENGINE,
-        missing=(packing.bound - packing.profit) / model.profit_scale,
-        path=packing.path,
-        otherwise=StopReason.NUMERICAL_TROUBLE,
-        statistics={"nodes": packing.nodes},
-    )

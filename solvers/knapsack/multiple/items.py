@@ -6,7 +6,6 @@ subject to  sum_i weight_i x_ij <= capacity_j,   sum_j x_ij <= 1,   x_ij in {0, 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from solvers.core.errors import ProblemError
 from solvers.core.progress import Progress
+from solvers.knapsack.engine import Tell
 from solvers.knapsack.items import LARGEST, IntArray
 
 NOWHERE = -1
@@ -90,35 +90,6 @@ class MultipleKnapsack:
         return bool((load <= self.capacity).all())
 
 
-@dataclass(frozen=True, eq=False)
-class MultiplePacking:
-    """An answer: where the items are, what that is worth, and what is proven.
-
-    Parameters
-    ----------
-    place : (n,) int64 array, optional
-        Knapsack of each item or ``NOWHERE``; None where some capacity is negative.
-    profit, bound : int
-        Of ``place``, and a proven upper bound on every packing's profit.
-    path : str
-        Which methods found and proved it.
-    nodes : int
-        Of the searches.
-    """
-
-    place: IntArray | None
-    profit: int
-    bound: int
-    path: str
-    nodes: int = 0
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the packing is proven to be best."""
-        return self.place is not None and self.profit == self.bound
-
-
-Tell = Callable[[int, int], None]
 Int8Array = npt.NDArray[np.int8]
 
 

@@ -51,6 +51,11 @@ class MultipleModel:
         size = f"{self.knapsack.num_items} items and {self.knapsack.num_knapsacks} knapsacks"
         return f"a multiple knapsack problem of {size}"
 
+    @property
+    def nothing(self) -> FloatArray:
+        """The (num_columns,) values of the columns where nothing is packed."""
+        return np.zeros(self.num_columns)
+
     def point(self, place: IntArray) -> FloatArray:
         """Return the (num_columns,) values of the columns for a packing."""
         x = np.zeros(self.num_columns)
@@ -69,7 +74,7 @@ class _Rows:
     is_item: BoolArray
 
 
-def recognise_multiple(problem: Problem) -> MultipleModel | None:
+def recognise(problem: Problem) -> MultipleModel | None:
     """Return a model as a multiple knapsack problem, or None if it is none."""
     if not problem.num_columns or not problem.integrality.all():
         return None

@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, Start, StopReason
-from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.states import (
     History,
@@ -29,10 +27,9 @@ from solvers.knapsack.dp.states import (
     larger_lists,
     spare_lists,
 )
-from solvers.knapsack.engine import alarm, answer, infeasible, teller
-from solvers.knapsack.items import IntArray
-from solvers.knapsack.multiple_choice.items import MultipleChoice, Selection
-from solvers.knapsack.multiple_choice.recognise import recognise_multiple_choice
+from solvers.knapsack.engine import alarm
+from solvers.knapsack.items import IntArray, Packing
+from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.knapsack.multiple_choice.relaxation import (
     Congruence,
     congruence,
@@ -289,7 +286,15 @@ class MultipleChoiceSearch:
 MOST_STATES = 4_000_000
 """States that a list may have: two take a quarter of a gigabyte."""
 
-ENGINE = "knapsack-multiple-choice"
+
+def pack(
+    given: MultipleChoice,
+    options: EngineOptions,
+    progress: Progress,
+    tell: Callable[[int, int], None],
+) -> Packing:
+    """Find the best selection; no option is read."""
+    return solve_multiple_choice(given, progress, tell=tell)
 
 
 def solve_multiple_choice(
@@ -298,7 +303,7 @@ def solve_multiple_choice(
     *,
     most_states: int = MOST_STATES,
     tell: Callable[[int, int], None] | None = None,
-) -> Selection:
+) -> Packing:
     """Find a selection of largest profit and prove that it is one.
 
     Parameters
@@ -313,13 +318,13 @@ def solve_multiple_choice(
 
     Returns
     -------
-    Selection
-        With ``chosen`` None where not even the lightest items fit together.
+    Packing
+        ``x`` (m,) has the item chosen of each class; None where not even the lightest fit.
     """
     stopping = Progress() if progress is None else progress
     form = multiple_choice_form(given)
     if form is None:
-        return Selection(None, 0, 0, "no selection fits")
+        return Packing(None, 0, 0, "The lightest items of all classes exceed the capacity.")
     small = form.choice
     relaxation = relax(small)
     profit, chosen = first_selection(small, relaxation)
@@ -347,47 +352,4 @@ def solve_multiple_choice(
     packed, weight = given.value_of(items)
     if weight > given.capacity or packed != form.profit_back(profit):
         raise EngineError(f"A selection of weight {weight} was said to be worth {packed}.")
-    return Selection(items, packed, form.profit_back(bound), path, states)
-
-
-def solve(
-    problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
-    start: Start | None = None,
-) -> Outcome:
-    """Solve a model that :func:`recognise_multiple_choice` takes for such a knapsack problem.
-
-    Parameters
-    ----------
-    problem : Problem
-    options : EngineOptions
-        Nothing is read, and no gaps: the answer is exact.
-    progress : Progress
-        Keeps the time limit; when it is up, the best selection comes with a valid bound.
-    start : Start, optional
-        Not needed: good selections are found early.
-
-    Raises
-    ------
-    EngineError
-        The model is not a multiple-choice knapsack problem.
-    """
-    model = recognise_multiple_choice(problem)
-    if model is None:
-        raise EngineError("This model is not a multiple-choice knapsack problem in whole numbers.")
-    at_start = problem.objective_at(model.start.astype(np.float64))
-    tell = teller(progress, ENGINE, at_start, model.profit_scale)
-    selection = solve_multiple_choice(model.choice, progress, tell=tell)
-    if selection.chosen is None:
-        return infeasible(ENGINE, "The lightest items of all classes exceed the capacity.")
-    return answer(
-        problem,
-        model.point(selection.chosen),
-        progress,
-        engine=ENGINE,
-        missing=(selection.bound - selection.profit) / model.profit_scale,
-        path=selection.path,
-        otherwise=StopReason.OUT_OF_MEMORY,
-        statistics={"states": selection.states},
-    )
+    return Packing(items, packed, form.profit_back(bound), path, states)

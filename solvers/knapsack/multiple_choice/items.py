@@ -102,31 +102,3 @@ class MultipleChoice:
                 f"The largest {name}s of the classes do not add up to less than 2^62 (item {item} "
                 f"alone has {values[item]}); scale them down."
             )
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """An answer: what is chosen, what that is worth, and what is proven.
-
-    Parameters
-    ----------
-    chosen : (m,) int64 array, optional
-        The item chosen of each class; None where no selection keeps the capacity.
-    profit, bound : int
-        Of ``chosen``, and a proven upper bound on every selection's profit.
-    path : str
-        Which methods found and proved it.
-    states : int
-        States of the dynamic programme visited.
-    """
-
-    chosen: IntArray | None
-    profit: int
-    bound: int
-    path: str
-    states: int = 0
-
-    @property
-    def is_optimal(self) -> bool:
-        """Whether the selection is proven to be best."""
-        return self.chosen is not None and self.profit == self.bound

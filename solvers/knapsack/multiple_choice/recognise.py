@@ -86,7 +86,7 @@ class MultipleChoiceModel:
 
     Parameters
     ----------
-    choice : MultipleChoice
+    knapsack : MultipleChoice
     column, value : (k,) int64 arrays
         What column an item sets (``NO_COLUMN`` for none), and to what.
     start : (n,) int64 array
@@ -97,12 +97,17 @@ class MultipleChoiceModel:
         What was recognised, for the log.
     """
 
-    choice: MultipleChoice
+    knapsack: MultipleChoice
     column: IntArray
     value: IntArray
     start: IntArray
     profit_scale: int
     sentence: str
+
+    @property
+    def nothing(self) -> FloatArray:
+        """The (n,) values of the columns where no item sets them."""
+        return self.start.astype(np.float64)
 
     def point(self, chosen: IntArray) -> FloatArray:
         """Return the (n,) values of the columns for a selection."""
@@ -121,7 +126,7 @@ class _Items:
     value: IntArray
 
 
-def recognise_multiple_choice(problem: Problem) -> MultipleChoiceModel | None:
+def recognise(problem: Problem) -> MultipleChoiceModel | None:
     """Return a model as a multiple-choice knapsack problem, or None if it is none."""
     if not problem.num_columns or not problem.integrality.all():
         return None

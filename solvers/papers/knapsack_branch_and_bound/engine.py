@@ -22,6 +22,8 @@ from solvers.knapsack.dp.core import flags_to_copies
 from solvers.knapsack.efficiency import SAFE_PRODUCT, Ordered, by_efficiency
 from solvers.knapsack.engine import Tell, solve_model
 from solvers.knapsack.items import Knapsack, Packing, normal_form
+from solvers.knapsack.kinds import KINDS
+from solvers.knapsack.recognise import recognise
 from solvers.native.knapsack_heuristics import pack_greedily
 from solvers.papers.knapsack_branch_and_bound.nodes import LONGEST, SPARE, History, Nodes, word_type
 
@@ -236,10 +238,15 @@ def solve(
     given = EngineOptions() if options is None else options
     kept = Progress() if progress is None else progress
 
-    def pack(knapsack: Knapsack, _: Tell) -> Packing:
-        return solve_by_tree(knapsack, find_device(given.device), kept, threads=given.threads)
+    model = recognise(problem)
+    if model is None:
+        raise EngineError("This model is not a knapsack problem in whole numbers.")
 
-    return solve_model(problem, kept, ENGINE, pack)
+    def pack(_: Tell) -> Packing:
+        device = find_device(given.device)
+        return solve_by_tree(model.knapsack, device, kept, threads=given.threads)
+
+    return solve_model(problem, model, replace(KINDS[0], engine=ENGINE), kept, pack)
 
 
 def solve_by_tree(
@@ -272,7 +279,7 @@ def solve_by_tree(
     stopping = Progress() if progress is None else progress
     form = normal_form(given)
     if not form.is_feasible:
-        return Packing(None, 0, 0, "no packing fits")
+        return Packing(None, 0, 0, "Not even the lightest packing keeps the capacity.")
     items = by_efficiency(form.knapsack)
     found = branch_and_bound(
         items,

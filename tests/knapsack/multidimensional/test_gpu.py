@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core.device import cpu, find_device
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import solve_multidimensional
+from solvers.knapsack.multidimensional.engine import solve_multidimensional
 from solvers.knapsack.multidimensional.items import RelaxedKnapsack
 from solvers.knapsack.multidimensional.kernels.anneal import FAMILY
 from solvers.knapsack.multidimensional.parallel_tempering import LIFE, TRIALS, ParallelTempering

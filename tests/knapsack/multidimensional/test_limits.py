@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
+from solvers.knapsack.engine import solve
 from solvers.knapsack.multidimensional import engine as searches
-from solvers.knapsack.multidimensional import solve, solve_multidimensional, tree, worker_pool
+from solvers.knapsack.multidimensional import tree, worker_pool
+from solvers.knapsack.multidimensional.engine import solve_multidimensional
 from tests.knapsack.looks import Looks
 from tests.knapsack.multidimensional.instances import best_profit, drawn
 

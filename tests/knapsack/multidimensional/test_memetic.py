@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import MultidimensionalKnapsack, solve_multidimensional
 from solvers.knapsack.multidimensional import memetic as memetics
-from solvers.knapsack.multidimensional.items import RelaxedKnapsack
+from solvers.knapsack.multidimensional.engine import solve_multidimensional
+from solvers.knapsack.multidimensional.items import MultidimensionalKnapsack, RelaxedKnapsack
 from solvers.knapsack.multidimensional.memetic import (
     MOST_ELITES,
     Elites,

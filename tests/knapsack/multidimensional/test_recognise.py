@@ -14,7 +14,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multidimensional import recognise_multidimensional, solve
+from solvers.knapsack.engine import solve
+from solvers.knapsack.multidimensional.recognise import recognise
 
 
 @st.composite
@@ -81,7 +82,7 @@ def plain(**changes: object) -> Problem:
 
 
 def test_what_was_recognised_is_said():
-    model = recognise_multidimensional(plain())
+    model = recognise(plain())
     assert model is not None
     assert model.sentence == "a multidimensional knapsack problem of 4 items and 2 rows"
 
@@ -101,8 +102,8 @@ def test_what_was_recognised_is_said():
     ids=["continuous", "equation", "ranged", "mixed", "irrational", "unbounded", "many", "single"],
 )
 def test_other_models_are_left_to_others(problem):
-    assert recognise_multidimensional(problem) is None
-    with pytest.raises(EngineError, match="not a multidimensional knapsack"):
+    assert recognise(problem) is None
+    with pytest.raises(EngineError, match="not a knapsack"):
         solve(problem, EngineOptions(), Progress())
 
 
@@ -118,7 +119,7 @@ def test_sparse_rows_are_left_to_others():
         integrality=np.ones(20, dtype=bool),
         maximize=True,
     )
-    assert recognise_multidimensional(problem) is None
+    assert recognise(problem) is None
 
 
 def test_the_bound_of_an_interrupted_solve_is_on_the_right_side():

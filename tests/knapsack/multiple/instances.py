@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.knapsack.multiple import MultipleKnapsack
+from solvers.knapsack.multiple.items import MultipleKnapsack
 
 
 def best_profit(problem: MultipleKnapsack) -> int:

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
+from solvers.knapsack.engine import solve
 from solvers.knapsack.multiple import engine as searches
-from solvers.knapsack.multiple import solve_multiple
-from solvers.knapsack.multiple.engine import solve
+from solvers.knapsack.multiple.engine import solve_multiple
 from solvers.knapsack.multiple.items import NOWHERE, Best
 from solvers.native.knapsack_multiple_split import improve
 from solvers.native.knapsack_multiple_tree import search
@@ -46,8 +46,8 @@ def test_a_search_that_was_stopped_has_a_packing_and_a_valid_bound(
 ):
     problem = drawn(kind, 7, knapsacks, seed, similar=similar)
     cut = solve_multiple(problem, Looks(looks))
-    assert problem.fits(cut.place)
-    assert cut.profit == problem.profit_of(cut.place) <= best_profit(problem) <= cut.bound
+    assert problem.fits(cut.x)
+    assert cut.profit == problem.profit_of(cut.x) <= best_profit(problem) <= cut.bound
 
 
 @pytest.mark.usefixtures("hasty")
@@ -56,8 +56,8 @@ def test_a_longer_search_that_was_stopped_has_them_too(looks):
     problem = drawn("weakly", 16, 4, seed=16)
     best = solve_multiple(problem).profit
     cut = solve_multiple(problem, Looks(looks))
-    assert problem.fits(cut.place)
-    assert cut.profit == problem.profit_of(cut.place) <= best <= cut.bound
+    assert problem.fits(cut.x)
+    assert cut.profit == problem.profit_of(cut.x) <= best <= cut.bound
 
 
 def test_the_engine_answers_with_the_point_and_a_bound_on_the_model():

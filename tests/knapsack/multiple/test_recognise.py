@@ -8,14 +8,14 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multiple import MultipleKnapsack, solve_multiple
-from solvers.knapsack.multiple.engine import solve
-from solvers.knapsack.multiple.recognise import recognise_multiple
+from solvers.knapsack.engine import solve
+from solvers.knapsack.multiple.engine import solve_multiple
+from solvers.knapsack.multiple.items import MultipleKnapsack
+from solvers.knapsack.multiple.recognise import recognise
 from tests.knapsack.multiple.instances import as_model, drawn
 
 
@@ -50,7 +50,7 @@ def test_models_in_any_guise_are_recognised(seed, n, m, only_fitting, at_least, 
         upper=1.0,
         integrality=problem.integrality,
     )
-    assert recognise_multiple(mixed) is not None
+    assert recognise(mixed) is not None
     outcome = solve(mixed, EngineOptions(), Progress())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(-solve_multiple(small).profit)
@@ -98,21 +98,21 @@ def ones(place: int, value: float, size: int = 8, fill: float = -np.inf) -> np.n
 
 
 def test_what_was_recognised_is_said():
-    model = recognise_multiple(changed())
+    model = recognise(changed())
     assert model is not None
     assert model.sentence == "a multiple knapsack problem of 6 items and 2 knapsacks"
     assert np.array_equal(np.sort(model.knapsack.weight), np.sort(BASE.weight))
 
 
 def test_a_variable_needs_no_upper_bound_where_its_item_has_a_row():
-    assert recognise_multiple(changed(upper=np.inf)) is not None
+    assert recognise(changed(upper=np.inf)) is not None
 
 
 def test_items_without_weight_are_packed_too():
     matrix = as_model(BASE).matrix.tolil()
     matrix[6, 0] = matrix[7, 1] = 0.0
     problem = changed(matrix=matrix.tocsr())
-    model = recognise_multiple(problem)
+    model = recognise(problem)
     assert model is not None
     weight = BASE.weight.copy()
     weight[0] = 0
@@ -163,9 +163,7 @@ def test_items_without_weight_are_packed_too():
     ],
 )
 def test_other_models_are_left_to_others(problem):
-    assert recognise_multiple(problem) is None
-    with pytest.raises(EngineError, match="not a multiple knapsack"):
-        solve(problem, EngineOptions(), Progress())
+    assert recognise(problem) is None
 
 
 def test_a_negative_capacity_is_infeasible():

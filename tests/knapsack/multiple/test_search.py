@@ -12,17 +12,19 @@ from solvers.core.errors import ProblemError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
-from solvers.knapsack.multiple import MultipleKnapsack, MultiplePacking, solve_multiple
+from solvers.knapsack.items import Packing
 from solvers.knapsack.multiple import engine as searches
+from solvers.knapsack.multiple.engine import solve_multiple
+from solvers.knapsack.multiple.items import MultipleKnapsack
 from tests.knapsack.multiple.instances import as_model, best_profit, drawn
 
 
-def check(problem: MultipleKnapsack, packing: MultiplePacking) -> None:
+def check(problem: MultipleKnapsack, packing: Packing) -> None:
     """Check that a packing fits and is worth what it says."""
-    assert packing.place is not None
-    assert packing.place.shape == (problem.num_items,)
-    assert problem.fits(packing.place)
-    assert packing.profit == problem.profit[packing.place >= 0].sum() <= packing.bound
+    assert packing.x is not None
+    assert packing.x.shape == (problem.num_items,)
+    assert problem.fits(packing.x)
+    assert packing.profit == problem.profit[packing.x >= 0].sum() <= packing.bound
 
 
 @st.composite
@@ -99,7 +101,7 @@ def test_many_items_to_a_knapsack_are_split_without_a_search(kind, similar):
     check(problem, packing)
     assert packing.is_optimal
     assert packing.path == "bound by a surrogate"
-    assert packing.nodes == 0
+    assert packing.work == 0
 
 
 def plain(profit, weight, capacity) -> MultipleKnapsack:
@@ -154,7 +156,7 @@ def test_awkward_problems(problem, best):
 
 def test_a_negative_capacity_is_infeasible():
     packing = solve_multiple(plain([5], [1], [2, -1]))
-    assert packing.place is None
+    assert packing.x is None
     assert not packing.is_optimal
 
 
@@ -179,8 +181,8 @@ def test_what_is_told_ends_with_the_answer_and_never_gets_worse():
 
 def test_the_same_problem_has_the_same_answer():
     one, other = (solve_multiple(drawn("weakly", 16, 4, seed=16)) for _ in range(2))
-    assert np.array_equal(one.place, other.place)
-    assert one.nodes == other.nodes > 0
+    assert np.array_equal(one.x, other.x)
+    assert one.work == other.work > 0
 
 
 @pytest.mark.parametrize(

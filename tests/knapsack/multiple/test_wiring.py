@@ -15,7 +15,7 @@ from gpu_bridge.pipeline.routes import knapsack as knapsack_route
 from solvers.core.errors import OptionError
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
-from solvers.knapsack.multiple import solve_multiple
+from solvers.knapsack.multiple.engine import solve_multiple
 from tests.knapsack.multiple.instances import as_model, drawn
 
 PROFIT, WEIGHT, CAPACITY = [6, 5, 4, 3, 7], [3, 3, 2, 2, 4], [5, 4]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from solvers.core.problem import Problem
-from solvers.knapsack.multiple_choice import MultipleChoice
+from solvers.knapsack.multiple_choice.items import MultipleChoice
 
 KINDS = ("uncorrelated", "weakly", "strongly", "strongly steep", "subset sum", "monotone")
 """Kinds of instances (Pisinger, "A minimal algorithm for the multiple-choice knapsack problem",

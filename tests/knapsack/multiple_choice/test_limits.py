@@ -13,9 +13,12 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.states import empty_states
-from solvers.knapsack.engine import alarm
-from solvers.knapsack.multiple_choice import engine, solve_multiple_choice, stages
-from solvers.knapsack.multiple_choice.engine import MultipleChoiceSearch, solve
+from solvers.knapsack.engine import alarm, solve
+from solvers.knapsack.multiple_choice import engine, stages
+from solvers.knapsack.multiple_choice.engine import (
+    MultipleChoiceSearch,
+    solve_multiple_choice,
+)
 from solvers.knapsack.multiple_choice.relaxation import (
     Congruence,
     first_selection,
@@ -53,7 +56,7 @@ def test_a_search_that_was_stopped_has_a_selection_and_a_valid_bound(kind, seed,
     choice = instance(kind, 12, 5, 100, seed)
     best = dense_profit(choice)
     found = solve_multiple_choice(choice, Looks(looks), most_states=32)
-    profit, weight = choice.value_of(found.chosen)
+    profit, weight = choice.value_of(found.x)
     assert weight <= choice.capacity
     assert found.profit == profit <= best <= found.bound
 

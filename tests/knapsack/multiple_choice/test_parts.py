@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from solvers.knapsack.multiple_choice import MultipleChoice, solve_multiple_choice
+from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
+from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.knapsack.multiple_choice.relaxation import (
     Congruence,
     congruence,
@@ -102,4 +103,4 @@ def test_rounded_bounds_are_bounds(seed: int, constant: int, factor: int) -> Non
 def test_pairs_end_a_search_that_products_would_make_long() -> None:
     found = solve_multiple_choice(instance("weakly", 10, 10, 10**9, 7))
     assert found.is_optimal
-    assert found.states < 1_000_000  # of ten thousand million selections
+    assert found.work < 1_000_000  # of ten thousand million selections

@@ -21,8 +21,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.multiple_choice import recognise_multiple_choice, solve_multiple_choice
-from solvers.knapsack.multiple_choice.engine import solve
+from solvers.knapsack.engine import solve
+from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
+from solvers.knapsack.multiple_choice.recognise import recognise
 from tests.knapsack.multiple_choice.instances import instance, model_of
 
 
@@ -114,7 +115,7 @@ def plain(**changes: object) -> Problem:
 
 
 def test_what_was_recognised_is_said() -> None:
-    model = recognise_multiple_choice(plain())
+    model = recognise(plain())
     assert model is not None
     expected = "a multiple-choice knapsack problem of 3 classes, 7 items, weights times 2"
     assert model.sentence == expected
@@ -152,10 +153,10 @@ def test_a_capacity_that_looks_like_a_choice_is_the_longest_row() -> None:
         integrality=[True] * 4,
         maximize=True,
     )
-    model = recognise_multiple_choice(problem)
+    model = recognise(problem)
     assert model is not None
-    assert model.choice.num_classes == 2
-    assert solve_multiple_choice(model.choice).profit == 9
+    assert model.knapsack.num_classes == 2
+    assert solve_multiple_choice(model.knapsack).profit == 9
 
 
 TWO_CAPACITIES = np.array(
@@ -195,9 +196,9 @@ IRRATIONAL = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 1.0, 1.0, 0], [2.0, 1.0, 4.0,
     ],
 )
 def test_other_models_are_left_to_others(problem: Problem) -> None:
-    assert recognise_multiple_choice(problem) is None
+    assert recognise(problem) is None
     assert classify(problem).kind is not ProblemKind.KNAPSACK_MULTIPLE_CHOICE
-    with pytest.raises(EngineError, match="not a multiple-choice knapsack"):
+    with pytest.raises(EngineError, match="not a knapsack"):
         solve(problem, EngineOptions(), Progress())
 
 

@@ -12,7 +12,9 @@ from solvers.core.errors import ProblemError
 from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 from solvers.knapsack.items import LARGEST
-from solvers.knapsack.multiple_choice import MultipleChoice, engine, solve_multiple_choice
+from solvers.knapsack.multiple_choice import engine
+from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
+from solvers.knapsack.multiple_choice.items import MultipleChoice
 from tests.knapsack.multiple_choice.instances import (
     KINDS,
     best_profit,
@@ -49,14 +51,14 @@ def choices(draw: st.DrawFn) -> MultipleChoice:
 def assert_right(choice: MultipleChoice, best: int | None, **settings: int) -> None:
     found = solve_multiple_choice(choice, **settings)
     if best is None:
-        assert found.chosen is None
+        assert found.x is None
         return
-    assert found.chosen is not None
-    assert (choice.first[:-1] <= found.chosen).all()
-    assert (found.chosen < choice.first[1:]).all()
-    assert choice.value_of(found.chosen)[1] <= choice.capacity
+    assert found.x is not None
+    assert (choice.first[:-1] <= found.x).all()
+    assert (found.x < choice.first[1:]).all()
+    assert choice.value_of(found.x)[1] <= choice.capacity
     assert (found.profit, found.bound) == (best, best)
-    assert choice.value_of(found.chosen)[0] == best
+    assert choice.value_of(found.x)[0] == best
 
 
 @given(choices())
@@ -102,7 +104,7 @@ def test_many_classes_with_large_numbers_are_proven(kind: str) -> None:
     choice = instance(kind, 300, 10, 10**5, 3)
     found = solve_multiple_choice(choice)
     assert found.is_optimal
-    assert found.profit == choice.value_of(found.chosen)[0]
+    assert found.profit == choice.value_of(found.x)[0]
 
 
 AWKWARD = {
@@ -159,8 +161,8 @@ def test_an_interrupted_search_has_a_selection_and_a_valid_bound() -> None:
     found = solve_multiple_choice(choice, progress, tell=stop)
     assert progress.should_stop() is StopReason.INTERRUPTED
     assert len(told) == 1
-    assert found.chosen is not None
-    assert choice.value_of(found.chosen)[1] <= choice.capacity
+    assert found.x is not None
+    assert choice.value_of(found.x)[1] <= choice.capacity
     best = solve_multiple_choice(choice)
     assert best.is_optimal
     assert found.profit <= best.profit <= found.bound <= told[0][1]

@@ -90,7 +90,7 @@ def test_the_same_twice() -> None:
     assert one.x is not None
     assert other.x is not None
     assert (one.x == other.x).all()
-    assert one.states == other.states
+    assert one.work == other.work
 
 
 def test_products_that_leave_64_bits_are_refused() -> None:

@@ -1,0 +1,141 @@
+"""The kinds of knapsack problems, a row each: how it is recognised, and what packs it.
+
+Nothing of an engine is loaded before a model looks like a problem of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from solvers.core.outcome import StopReason
+from solvers.core.problem import FloatArray, Problem
+
+if TYPE_CHECKING:
+    from solvers.knapsack.items import Packing
+
+MOST_ROWS = 50
+"""Rows of a multidimensional knapsack problem, up to which a dense basis inverse for every node is
+worth it."""
+
+MOST_ENTRIES = 4
+"""Entries for each column up to which a model is looked at as a multiple-choice or a multiple
+knapsack problem, where a column has one in a capacity, one in a class or in an item's row, and
+perhaps two in rows that are bounds."""
+
+
+class Model(Protocol):
+    """A model that is a knapsack problem, and the way back from a packing."""
+
+    @property
+    def knapsack(self) -> Any:
+        """The problem in whole numbers, as the engine of its kind takes it."""
+
+    @property
+    def profit_scale(self) -> int:
+        """Profits are the model's costs, turned round, times this."""
+
+    @property
+    def sentence(self) -> str:
+        """What was recognised, for the log."""
+
+    @property
+    def nothing(self) -> FloatArray:
+        """The (n,) values of the columns where the profit is zero."""
+
+    def point(self, packed: Any) -> FloatArray:
+        """Return the (n,) values of the columns for a packing."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of knapsack problems.
+
+    Parameters
+    ----------
+    engine : str
+        Name of its engine.
+    may_be : callable
+        From a model and its number of rows with several entries to whether to look closer.
+    recognise : callable
+        From a model to a :class:`Model`, or None.
+    pack : callable
+        From a problem, options, progress and what is told profits and bounds to a ``Packing``.
+    counted : str
+        What the engine's work is counted in.
+    gives_up : StopReason
+        Why a search ended that proved nothing and had time left.
+    """
+
+    engine: str
+    may_be: Callable[[Problem, int], bool]
+    recognise: Callable[[Problem], Model | None]
+    pack: Callable[..., Packing]
+    counted: str
+    gives_up: StopReason
+
+
+def _later(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that loads its module when it is called."""
+
+    def call(*arguments: Any) -> Any:
+        return getattr(import_module(f"solvers.knapsack.{module}"), name)(*arguments)
+
+    return call
+
+
+def _is_sparse(problem: Problem, rows: int) -> bool:
+    return rows > 1 and problem.num_nonzeros <= MOST_ENTRIES * problem.num_columns
+
+
+KINDS = (
+    Kind(
+        "knapsack",
+        lambda _, rows: rows == 1,
+        _later("recognise", "recognise"),
+        _later("exact_search", "pack"),
+        "states",
+        StopReason.OUT_OF_MEMORY,
+    ),
+    Kind(
+        "knapsack-multiple-choice",
+        _is_sparse,
+        _later("multiple_choice.recognise", "recognise"),
+        _later("multiple_choice.engine", "pack"),
+        "states",
+        StopReason.OUT_OF_MEMORY,
+    ),
+    Kind(
+        "knapsack-multiple",
+        _is_sparse,
+        _later("multiple.recognise", "recognise"),
+        _later("multiple.engine", "pack"),
+        "nodes",
+        StopReason.NUMERICAL_TROUBLE,
+    ),
+    Kind(
+        "knapsack-multidimensional",
+        lambda _, rows: 1 < rows <= MOST_ROWS,
+        _later("multidimensional.recognise", "recognise"),
+        _later("multidimensional.engine", "pack"),
+        "nodes",
+        StopReason.NUMERICAL_TROUBLE,
+    ),
+)
+"""In the order in which a model is looked at."""
+
+
+def find_kind(problem: Problem) -> tuple[Kind, Model] | None:
+    """Return which knapsack problem a model is, if any; a look at row counts settles most."""
+    if not problem.num_columns or not problem.integrality.all():
+        return None
+    rows = int(np.count_nonzero(problem.entries.lengths > 1))
+    for kind in KINDS:
+        model = kind.recognise(problem) if kind.may_be(problem, rows) else None
+        if model is not None:
+            return kind, model
+    return None
