@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import itertools
 import threading
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 
 import gpu_bridge
 from solvers import interior_point
+from solvers.core.analyses import Analyses
 from solvers.core.device import Device, cpu
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.options import EngineOptions
@@ -174,6 +176,21 @@ def test_whole_solves_keep_to_the_arrays_of_the_device(gpu: PretendedGpu, seed: 
     assert there.objective == pytest.approx(here.objective, rel=1e-6)
     assert there.statistics["replaced_pivots"] == 2
     assert isinstance(there.x, np.ndarray)
+
+
+def test_other_numbers_are_factorised_with_the_analysis_that_there_is(
+    gpu: PretendedGpu, fake: FakeCuDSS
+) -> None:
+    problem = of_every_kind(np.random.default_rng(2), rows=15, columns=25)
+    analyses, options = Analyses(), EngineOptions(device="cuda", tolerance=1e-8)
+    for factor in (1.0, 3.0, 0.5):
+        other = dataclasses.replace(problem, cost=factor * problem.cost)
+        outcome = interior_point.solve(other, options, Progress(), analyses=analyses)
+        assert (outcome.solution_status, outcome.device) == (SolutionStatus.OPTIMAL, "cuda")
+        alone = interior_point.solve(other, dataclasses.replace(options, device="cpu"), Progress())
+        assert outcome.objective == pytest.approx(alone.objective, rel=1e-6)
+    assert fake.phases.count(names.FULL_ANALYSIS) == fake.phases.count(names.FACTORISATION) == 1
+    assert fake.phases.count(names.REFACTORISATION) > 3
 
 
 def test_proofs_come_from_the_device_too(gpu: PretendedGpu) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -10,10 +12,11 @@ from solvers import highs, interior_point
 from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.interior_point import choose_columns
+from solvers.interior_point.on_host import OnHost
 from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA
 
@@ -77,6 +80,35 @@ def test_an_optimal_face_without_end() -> None:
     outcome = solved(problem)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(0.0, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_free_columns_that_depend_on_each_other(seed: int) -> None:
+    # the least sum of deviations of a line from points, with two columns for the same slope
+    rng = np.random.default_rng(seed)
+    points = 12
+    slope = rng.normal(size=(points, 1))
+    matrix = np.hstack([np.ones((points, 1)), slope, slope, np.eye(points), -np.eye(points)])
+    cost = np.concatenate([np.zeros(3), np.ones(2 * points)])
+    lower = np.concatenate([np.full(3, -np.inf), np.zeros(2 * points)])
+    sides = rng.normal(size=points)
+    problem = Problem.from_arrays(cost, matrix, sides, sides, lower=lower)
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
+
+
+def test_rows_of_one_entry() -> None:
+    # bounds written as rows: an equation, a range, and one side twice
+    matrix = [[2, 0, 0], [0, -3, 0], [0, 0, 1], [0, 0, 4], [1, 1, 1]]
+    row_lower, row_upper = [4, -9, -np.inf, -np.inf, -20], [4, 3, 5, 12, 20]
+    free = [-np.inf] * 3
+    problem = Problem.from_arrays([1, -1, -1], matrix, row_lower, row_upper, lower=free)
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.x == pytest.approx([2, 3, 3], abs=1e-6)
+    apart = Problem.from_arrays([1, 0], [[1, 0], [3, 0], [1, 1]], [-np.inf, 6, 0], [1, 9, 9])
+    assert solved(apart).solution_status is SolutionStatus.INFEASIBLE
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -178,3 +210,23 @@ def test_limits_hold() -> None:
     assert outcome.stop_reason is StopReason.INTERRUPTED
     late = interior_point.solve(problem, TIGHT, Progress(time_limit=0.0))
     assert late.stop_reason is StopReason.TIME_LIMIT
+
+
+def test_a_limit_in_the_middle_of_a_factorisation_lets_the_caller_go(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    may_end = threading.Event()
+    before = OnHost.factorise
+
+    def lasting(self: OnHost, values: FloatArray) -> None:
+        may_end.wait()
+        before(self, values)
+
+    monkeypatch.setattr(OnHost, "factorise", lasting)
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    try:
+        outcome = gpu_bridge.solve(problem, method="ipm", device="cpu", time_limit=0.1)
+        assert outcome.stop_reason is StopReason.TIME_LIMIT
+        assert "while ipm was busy" in outcome.log
+    finally:
+        may_end.set()
