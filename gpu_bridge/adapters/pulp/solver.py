@@ -81,7 +81,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     the model, as CBC gives them; ``slack`` is right-hand side minus activity, as PuLP defines it
     in ``assignConsSlack``. Mixed-integer models have no ``pi`` and ``dj``: None, or NaN where
     PuLP 4 would else keep those of an earlier solve. A solve that finds no point leaves all
-    values as they were.
+    values as they were; only for an infeasible model they are those of the least violated point,
+    or of the bounds nearest to zero, as other solvers leave some point there.
     """
 
     name = "GPUHEUR"

@@ -12,6 +12,7 @@ import numpy as np
 from gpu_bridge.adapters.pulp.arrays import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.outcome import Outcome
+from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray
 
 if TYPE_CHECKING:
@@ -35,16 +36,16 @@ def set_values(
 ) -> None:
     """Set varValue, dj, pi and slack; without a point everything stays as it was.
 
-    So it does with an approximate one, unless the caller wants that.
+    So it does with an approximate one, unless the caller wants that. An infeasible model gets some
+    point without duals, as CBC and HiGHS leave one there: callers look at what it violates.
     """
-    problem, status = outcome.problem, outcome.solution_status
-    wanted = status.has_point or (approximate and status.has_values)
-    if not wanted or outcome.x is None or problem is None:
+    held = _point(arrays, outcome, approximate)
+    if held is None:
         return
     size, height = len(arrays.variables), len(arrays.constraints)
-    x = outcome.x[:size] + 0.0  # no negative zeros
+    x = held[:size] + 0.0  # no negative zeros
     duals = reduced_costs = None
-    if not problem.is_mip:
+    if outcome.x is not None and outcome.problem is not None and not outcome.problem.is_mip:
         duals = None if outcome.row_dual is None else outcome.row_dual[:height]
         reduced_costs = None if outcome.reduced_cost is None else outcome.reduced_cost[:size]
     side = np.where(np.isfinite(arrays.row_upper), arrays.row_upper, arrays.row_lower)
@@ -58,6 +59,27 @@ def set_values(
     _set_rows(arrays, slacks, duals)
     if lp.dummyVar is not None:
         lp.dummyVar.varValue = 0.0
+
+
+def _point(arrays: ModelArrays, outcome: Outcome, approximate: bool) -> FloatArray | None:
+    """Return what the variables shall hold, None where they keep what they have.
+
+    For an infeasible model that is the least violated point if the solve left one, else zero moved
+    to the bounds.
+    """
+    status = outcome.solution_status
+    if status is SolutionStatus.INFEASIBLE:
+        return _at_bounds(arrays) if outcome.candidate is None else outcome.candidate
+    wanted = status.has_point or (approximate and status.has_values)
+    return outcome.x if wanted else None
+
+
+def _at_bounds(arrays: ModelArrays) -> FloatArray:
+    """Return zero moved to the bounds; ones that no number meets are passed over."""
+    lower = np.where(arrays.lower < np.inf, arrays.lower, -np.inf)
+    upper = np.where(arrays.upper > -np.inf, arrays.upper, np.inf)
+    moved: FloatArray = np.minimum(np.maximum(0.0, lower), upper)
+    return moved
 
 
 def _set_columns(arrays: ModelArrays, x: FloatArray, reduced_costs: FloatArray | None) -> None:

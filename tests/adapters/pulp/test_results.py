@@ -195,17 +195,26 @@ def test_a_point_at_a_limit_is_a_solution_found() -> None:
     assert lp.valid(1e-6)
 
 
-def test_an_infeasible_model_keeps_its_values_and_is_explained() -> None:
+def test_an_infeasible_model_holds_a_point_that_shows_what_is_violated_and_is_explained() -> None:
     lp = small()
     lp.solve(solver())
-    before = values(lp)
     lp += lp.variablesDict()["x"] >= 4.5, "too much"
     mine = solver()
     assert solve(lp, mine) is SolutionStatus.INFEASIBLE
-    assert values(lp) == before
+    assert all(variable.dj is None or np.isnan(variable.dj) for variable in lp.variables())
+    assert not lp.valid(1e-6)
     conflict = str(mine.outcome.conflict)
     assert "too_much" in conflict
     assert "x" in conflict
+
+
+@pytest.mark.parametrize("lower", [4.5, float("inf")])
+def test_crossed_bounds_leave_values_that_are_numbers(lower: float) -> None:
+    lp = small()
+    lp.variablesDict()["x"].lowBound = lower
+    assert solve(lp) is SolutionStatus.INFEASIBLE
+    assert np.isfinite(list(values(lp).values())).all()
+    assert not lp.valid(1e-6)
 
 
 def test_solving_again_after_changes() -> None:
