@@ -13,7 +13,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
-from gpu_bridge.cli.exit_codes import CommandError, ExitCode
+from gpu_bridge.cli.exit_codes import CommandError, ExitCode, code_of
 from gpu_bridge.cli.parser import Parser, build_parser
 from gpu_bridge.cli.standard_streams import StandardStreams
 from gpu_bridge.interrupt import uninterrupted_imports
@@ -45,7 +45,7 @@ def _run_heeding_errors(arguments: Sequence[str] | None) -> tuple[ExitCode, str]
     except CommandError as error:
         return error.code, str(error)
     except GpuBridgeError as error:
-        return ExitCode.ENGINE_TROUBLE, str(error)
+        return code_of(error), str(error)
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED, "interrupted."
     except MemoryError:

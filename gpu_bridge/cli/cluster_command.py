@@ -10,22 +10,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpu_bridge.cli.exit_codes import CommandError, ExitCode
+from gpu_bridge.cli.exit_codes import CommandError, ExitCode, ending_with
 from gpu_bridge.cli.parser import given_options
 from gpu_bridge.cli.solve_command import exit_code
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.paths import as_path, printable
 from gpu_bridge.report.log_text import clock, number, percentage
-from solvers.core.errors import (
-    DeviceError,
-    EngineError,
-    FileFormatError,
-    GpuBridgeError,
-    OptionError,
-    ProblemError,
-    UnsupportedModelError,
-)
+from solvers.core.errors import GpuBridgeError, OptionError
 
 TITLE = f"{'Status':<12}{'Objective':>16}{'Gap':>10}{'Time':>10}  Model"
 COLUMNS = ("model", "status", "stop_reason", "objective", "bound", "gap", "seconds", "message")
@@ -40,11 +32,8 @@ def run_cluster(arguments: argparse.Namespace) -> ExitCode:
         With the code and the line for stderr, when there are no answers.
     """
     options: dict[str, Any] = {"cluster": "auto", "log": not arguments.quiet}
-    try:
-        options.update(given_options(arguments))
-        make_options(options)
-    except OptionError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
+    options.update(given_options(arguments))
+    make_options(options)
     _check_outputs(arguments)
     outcomes = _solve(arguments.models, options)
     failures = _write(outcomes, arguments)
@@ -62,20 +51,11 @@ def _solve(paths: Sequence[str], options: dict[str, Any]) -> list[Outcome]:
             print(TITLE)
         print(_line(outcome, paths[place]), flush=True)
 
-    try:
-        if len(paths) > 1:
-            return list(solve_many(paths, on_outcome=show, **options))
-        outcome = solve(paths[0], **options)
-        show(0, outcome)
-        return [outcome]
-    except OptionError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
-    except (FileFormatError, ProblemError, UnsupportedModelError) as error:
-        raise CommandError(ExitCode.BAD_MODEL, str(error)) from error
-    except DeviceError as error:
-        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
-    except EngineError as error:
-        raise CommandError(ExitCode.ENGINE_TROUBLE, str(error)) from error
+    if len(paths) > 1:
+        return list(solve_many(paths, on_outcome=show, **options))
+    outcome = solve(paths[0], **options)
+    show(0, outcome)
+    return [outcome]
 
 
 def _line(outcome: Outcome, path: str) -> str:
@@ -105,17 +85,14 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
     if arguments.solutions is not None:
         paths = _solution_paths(arguments)
         outputs += zip(paths, (f"the point of '{one}'" for one in arguments.models), strict=True)
-    try:
-        for path, what in outputs:
+    for path, what in outputs:
+        with ending_with(ExitCode.CANNOT_WRITE):
             check_writable(path)
-            owner = seen.setdefault(os.path.realpath(path), what)
-            if owner != what:
-                raise CommandError(
-                    ExitCode.USAGE,
-                    f"'{printable(path)}' would be {what}, and is {owner}; choose another path.",
-                )
-    except FileFormatError as error:
-        raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
+        owner = seen.setdefault(os.path.realpath(path), what)
+        if owner != what:
+            raise OptionError(
+                f"'{printable(path)}' would be {what}, and is {owner}; choose another path."
+            )
 
 
 def _write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> list[str]:

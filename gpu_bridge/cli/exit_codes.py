@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
+
+from solvers.core.errors import (
+    DeviceError,
+    FileFormatError,
+    GpuBridgeError,
+    OptionError,
+    ProblemError,
+    UnsupportedModelError,
+)
 
 
 class ExitCode(IntEnum):
@@ -46,6 +57,31 @@ class CommandError(Exception):
     def __init__(self, code: ExitCode, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+FAULTS: tuple[tuple[type[GpuBridgeError], ExitCode], ...] = (
+    (OptionError, ExitCode.USAGE),
+    (DeviceError, ExitCode.UNAVAILABLE),
+    (FileFormatError, ExitCode.BAD_MODEL),
+    (ProblemError, ExitCode.BAD_MODEL),
+    (UnsupportedModelError, ExitCode.BAD_MODEL),
+    (GpuBridgeError, ExitCode.ENGINE_TROUBLE),
+)
+"""With which code an error ends a command; the first that fits."""
+
+
+def code_of(error: GpuBridgeError) -> ExitCode:
+    """Return the exit code for an error that nothing else is known of."""
+    return next(code for kind, code in FAULTS if isinstance(error, kind))
+
+
+@contextmanager
+def ending_with(code: ExitCode, kind: type[GpuBridgeError] = FileFormatError) -> Iterator[None]:
+    """End the command with ``code`` where an error of a kind comes out of the block."""
+    try:
+        yield
+    except kind as error:
+        raise CommandError(code, str(error)) from error
 
 
 def exit_code_help() -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from gpu_bridge.cli.exit_codes import CommandError, ExitCode
+from gpu_bridge.cli.exit_codes import ExitCode, ending_with
 from gpu_bridge.cli.parser import given_options
-from gpu_bridge.cli.solve_command import input_path, read_model
 from gpu_bridge.options import Options, make_options
-from gpu_bridge.paths import printable, same_file
+from gpu_bridge.paths import as_path, printable, same_file
 from gpu_bridge.report.log_text import byte_size, labelled, model_lines, range_advice
 from gpu_bridge.report.statistics import (
     LengthStatistics,
@@ -16,26 +15,18 @@ from gpu_bridge.report.statistics import (
     memory_needed,
     model_statistics,
 )
-from solvers.core.errors import (
-    CrossedBoundsError,
-    DeviceError,
-    FileFormatError,
-    GpuBridgeError,
-    OptionError,
-    ProblemError,
-)
+from solvers.core.errors import CrossedBoundsError, GpuBridgeError, OptionError, ProblemError
 from solvers.core.problem import Problem
 
 
 def run_info(arguments: argparse.Namespace) -> ExitCode:
     """Describe a model and the engine it would get; return the exit code."""
-    try:
-        options = make_options(given_options(arguments))
-    except OptionError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
+    from gpu_bridge.api import read
+
+    options = make_options(given_options(arguments))
     _check_plot(arguments)
     try:
-        problem = read_model(arguments.model)
+        problem = read(arguments.model)
     except CrossedBoundsError as error:
         print(labelled("Infeasible", str(error)))
         return ExitCode.INFEASIBLE
@@ -56,43 +47,28 @@ def _check_plot(arguments: argparse.Namespace) -> None:
     if arguments.plot is None:
         return
     if not arguments.roofline:
-        raise CommandError(ExitCode.USAGE, "--plot draws the roofline; give --roofline too.")
+        raise OptionError("--plot draws the roofline; give --roofline too.")
     from gpu_bridge.files import check_writable
     from gpu_bridge.report.plot import check_picture_format
 
-    try:
+    with ending_with(ExitCode.CANNOT_WRITE):
         picture = check_writable(arguments.plot)
-    except FileFormatError as error:
-        raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
-    if same_file(picture, input_path(arguments.model)):
-        shown = printable(picture)
-        raise CommandError(ExitCode.USAGE, f"--plot '{shown}' would overwrite the model.")
-    try:
+    if same_file(picture, as_path(arguments.model)):
+        raise OptionError(f"--plot '{printable(picture)}' would overwrite the model.")
+    with ending_with(ExitCode.UNAVAILABLE, GpuBridgeError), ending_with(ExitCode.USAGE):
         check_picture_format(arguments.plot)
-    except FileFormatError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
-    except GpuBridgeError as error:
-        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
 
 
 def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None:
-    from gpu_bridge.report.roofline import picture_lines, roofline_lines, roofline_report
+    from gpu_bridge.report.roofline import plot_roofline, roofline_lines, roofline_report
     from solvers.core.device import find_device
 
-    try:
+    with ending_with(ExitCode.USAGE, ProblemError):
         report = roofline_report(problem, find_device(options.device))
-    except DeviceError as error:
-        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
-    except ProblemError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
-    print("\n".join([*roofline_lines(report), "", *picture_lines(report)]))
+    print("\n".join(roofline_lines(report)))
     if plot is not None:
-        from gpu_bridge.report.roofline import plot_roofline
-
-        try:
+        with ending_with(ExitCode.CANNOT_WRITE):
             plot_roofline(report, plot)
-        except FileFormatError as error:
-            raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
 
 
 def _engine_lines(problem: Problem, options: Options) -> list[str]:
@@ -100,12 +76,7 @@ def _engine_lines(problem: Problem, options: Options) -> list[str]:
     from gpu_bridge.pipeline.brief import DECISION, is_worth_a_try
     from gpu_bridge.pipeline.registry import choose
 
-    try:
-        choice = choose(problem, options)
-    except OptionError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
-    except DeviceError as error:
-        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
+    choice = choose(problem, options)
     chosen = f"{choice.title}: {choice.reason}"
     engines = {"Engine": chosen}
     if is_worth_a_try(problem, options):

@@ -12,25 +12,15 @@ from gpu_bridge.cli.exit_codes import CommandError, ExitCode, exit_code_help
 from gpu_bridge.option_values import OptionRow
 from gpu_bridge.options import option_rows, option_table
 from gpu_bridge.report.option_docs import default_text
+from solvers.core.errors import OptionError
 
 OPTION_PREFIX = "option_"
 NOT_FLAGS = frozenset({"log"})
 """Options of the table that the command line sets itself: the log is on unless --quiet."""
 
 FILE_FLAGS = (
-    *(
-        "--solution",
-        "--pool",
-        "--json",
-        "--plot",
-        "--report",
-        "--start",
-        "--quiet",
-        "--option",
-        "--roofline",
-        "--solutions",
-        "--table",
-    ),
+    *("--solution", "--pool", "--json", "--plot", "--report", "--start", "--quiet"),
+    *("--option", "--roofline", "--solutions", "--table"),
 )
 
 
@@ -86,9 +76,8 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
     Raises
     ------
     OptionError
-        An unknown name, a wrong type or a value out of range.
-    CommandError
-        A ``--option`` without an equals sign, or an option given twice with different values.
+        An unknown name, a wrong type or a value out of range, a ``--option`` without an equals
+        sign, or an option given twice with different values.
     """
     from gpu_bridge.option_translation import is_known, stands_alone
 
@@ -101,14 +90,12 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
         name, equals, text = pair.partition("=")
         name = name.strip()
         if not equals and not stands_alone(name):
-            raise CommandError(ExitCode.USAGE, f"--option needs NAME=VALUE; '{pair}' was given.")
+            raise OptionError(f"--option needs NAME=VALUE; '{pair}' was given.")
         if not is_known(name, option_rows()):
             name = name.replace("-", "_")
         value = text if equals else True
         if name in values and values[name] != value:
-            raise CommandError(
-                ExitCode.USAGE, f"Option '{name}' was given twice: {values[name]} and {value}."
-            )
+            raise OptionError(f"Option '{name}' was given twice: {values[name]} and {value}.")
         values[name] = value
     return values
 

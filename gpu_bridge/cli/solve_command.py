@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from gpu_bridge.cli.exit_codes import CommandError, ExitCode
+from gpu_bridge.cli.exit_codes import CommandError, ExitCode, ending_with
 from gpu_bridge.cli.parser import given_options
 from gpu_bridge.cli.standard_streams import STANDARD_OUTPUT
 from gpu_bridge.options import make_options
@@ -20,12 +20,8 @@ from gpu_bridge.report.log_output import DROPPED, dropped_streams
 from gpu_bridge.report.log_text import footer_lines, labelled
 from solvers.core.errors import (
     CrossedBoundsError,
-    DeviceError,
-    EngineError,
-    FileFormatError,
     GpuBridgeError,
     OptionError,
-    ProblemError,
     UnsupportedModelError,
 )
 from solvers.core.outcome import SolutionStatus, Start, StopReason
@@ -40,16 +36,20 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
     CommandError
         With the code and the line for stderr, when there is no answer.
     """
+    from gpu_bridge.api import read, solve
+
     options = _checked_options(arguments)
     _check_outputs(arguments, options)
     try:
-        problem = read_model(arguments.model)
+        problem = read(arguments.model)
     except CrossedBoundsError as error:
         from gpu_bridge.outcome import crossed_bounds_outcome
 
         outcome = crossed_bounds_outcome(error)
     else:
-        outcome = _solve(problem, _start(arguments.start, problem), options)
+        start = _start(arguments.start, problem)
+        with ending_with(ExitCode.USAGE, UnsupportedModelError):
+            outcome = solve(problem, start=start, **options)
     _tell_of_broken_log(outcome)
     written, failures = _write_outputs(outcome, arguments)
     if not options["log"] or not outcome.log:
@@ -69,53 +69,14 @@ def exit_code(outcome: Outcome) -> ExitCode:
     return ExitCode[outcome.solution_status.name]
 
 
-def read_model(path: str) -> Problem:
-    """Read a model file.
-
-    Raises
-    ------
-    CrossedBoundsError
-        The model's own bounds contradict each other, which is an answer, not a mistake in form.
-    CommandError
-        The file cannot be used.
-    """
-    from gpu_bridge.api import read
-
-    try:
-        return read(path)
-    except CrossedBoundsError:
-        raise
-    except (FileFormatError, ProblemError, UnsupportedModelError) as error:
-        raise CommandError(ExitCode.BAD_MODEL, str(error)) from error
-
-
-def input_path(path: str) -> Path:
-    """Return the path of a file to read.
-
-    Raises
-    ------
-    CommandError
-        No file can be called so.
-    """
-    try:
-        return as_path(path)
-    except FileFormatError as error:
-        raise CommandError(ExitCode.BAD_MODEL, str(error)) from error
-
-
 def _checked_options(arguments: argparse.Namespace) -> dict[str, Any]:
     options: dict[str, Any] = {"log": not arguments.quiet}
     if arguments.pool is not None:
         if arguments.solution is None:
-            raise CommandError(
-                ExitCode.USAGE, "--pool needs --solution, which names the files it writes."
-            )
+            raise OptionError("--pool needs --solution, which names the files it writes.")
         options["pool_size"] = arguments.pool
-    try:
-        options.update(given_options(arguments))
-        make_options(options)
-    except OptionError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
+    options.update(given_options(arguments))
+    make_options(options)
     return options
 
 
@@ -135,33 +96,26 @@ def _check_outputs(arguments: argparse.Namespace, options: dict[str, Any]) -> No
     for number in range(2, (arguments.pool or 1) + 1):
         outputs[f"--pool ({number})"] = pool_path(arguments.solution, number)
     given = {flag: path for flag, path in outputs.items() if path is not None}
-    try:
-        _check_apart(arguments, given)
+    inputs = [as_path(path) for path in (arguments.model, arguments.start) if path is not None]
+    with ending_with(ExitCode.CANNOT_WRITE):
+        _check_apart(inputs, given)
         for path in given.values():
             check_writable(path)
-    except FileFormatError as error:
-        raise CommandError(ExitCode.CANNOT_WRITE, str(error)) from error
-    try:
+    with ending_with(ExitCode.UNAVAILABLE, GpuBridgeError), ending_with(ExitCode.USAGE):
         if arguments.plot is not None:
             check_picture_format(arguments.plot)
         if arguments.report is not None:
             require_jinja()
-    except FileFormatError as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
-    except GpuBridgeError as error:
-        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
 
 
-def _check_apart(arguments: argparse.Namespace, outputs: dict[str, str]) -> None:
+def _check_apart(inputs: list[Path], outputs: dict[str, str]) -> None:
     """Refuse an output that would overwrite an input or another output."""
-    inputs = [path for path in (arguments.model, arguments.start) if path is not None]
-    seen = [(input_path(path), "an input file") for path in inputs]
+    seen = [(path, "an input file") for path in inputs]
     for flag, path in outputs.items():
         for other, what in seen:
             if same_file(as_path(path), other):
-                raise CommandError(
-                    ExitCode.USAGE,
-                    f"{flag} '{printable(path)}' would overwrite {what}; choose another path.",
+                raise OptionError(
+                    f"{flag} '{printable(path)}' would overwrite {what}; choose another path."
                 )
         seen.append((as_path(path), flag))
 
@@ -171,23 +125,7 @@ def _start(path: str | None, problem: Problem) -> Start | None:
         return None
     from gpu_bridge.files import read_solution
 
-    try:
-        return Start(x=read_solution(path, problem))
-    except (FileFormatError, ProblemError) as error:
-        raise CommandError(ExitCode.BAD_MODEL, str(error)) from error
-
-
-def _solve(problem: Problem, start: Start | None, options: dict[str, Any]) -> Outcome:
-    from gpu_bridge.api import solve
-
-    try:
-        return solve(problem, start=start, **options)
-    except (OptionError, UnsupportedModelError) as error:
-        raise CommandError(ExitCode.USAGE, str(error)) from error
-    except DeviceError as error:
-        raise CommandError(ExitCode.UNAVAILABLE, str(error)) from error
-    except EngineError as error:
-        raise CommandError(ExitCode.ENGINE_TROUBLE, str(error)) from error
+    return Start(x=read_solution(path, problem))
 
 
 def pool_path(solution: str, number: int) -> str:
