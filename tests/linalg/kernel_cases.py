@@ -21,37 +21,14 @@ from solvers.linalg.kernels.iteration import (
     TARGET,
 )
 from solvers.linalg.operator import rows_on
+from tests import matrices
 
 POISON = -7.25
 
 Case = tuple[Family, str, list[Any]]
 
 
-def random_rows(m: int, n: int, density: float, seed: int) -> sp.csr_array:
-    generator = np.random.default_rng(seed)
-    matrix = sp.random_array((m, n), density=density, rng=generator, format="csr")
-    matrix.sort_indices()
-    return matrix
-
-
-def _with_long_row() -> sp.csr_array:
-    generator = np.random.default_rng(5)
-    long_row = sp.csr_array(generator.uniform(-1.0, 1.0, (1, 100_000)))
-    short = random_rows(70, 100_000, 2e-5, 6)
-    return sp.csr_array(sp.vstack([short, long_row, short]))
-
-
-MATRICES = {
-    **{f"square {n}": random_rows(n, n, 0.3, n) for n in (1, 31, 32, 33, 255, 256, 257)},
-    "wide": random_rows(7, 400, 0.3, 1),
-    "one column": random_rows(200, 1, 0.5, 2),
-    "no columns": sp.csr_array((5, 0)),
-    "empty rows": sp.csr_array(
-        sp.vstack([sp.csr_array((40, 30)), random_rows(50, 30, 0.3, 4), sp.csr_array((3, 30))])
-    ),
-    "long row": _with_long_row(),
-    "large": random_rows(3000, 2000, 0.01, 7),
-}
+MATRICES = {name: one for name, one in matrices.MATRICES.items() if one.shape[0]}
 
 
 def control() -> np.ndarray:

@@ -17,7 +17,8 @@ from solvers.core.progress import Progress
 from solvers.kernels.family import Family
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.sparse.slices import Slices
-from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, Laid, lay_out
+from tests.matrices import MATRICES
+from tests.pdlp.matrices import PACKINGS, PLANS, Laid, lay_out
 from tests.pdlp.step_cases import StepCase, make_case
 
 NAMES = sorted(MATRICES)

@@ -9,7 +9,8 @@ from solvers.core.device import Device
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.staying import STAYING
 from solvers.sparse.slices import Plan
-from tests.pdlp.matrices import MATRICES, Laid, lay_out
+from tests.matrices import MATRICES
+from tests.pdlp.matrices import Laid, lay_out
 from tests.pdlp.on_gpu import (
     FLOW_PLANS,
     LAYOUTS,

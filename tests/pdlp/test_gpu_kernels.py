@@ -11,7 +11,8 @@ from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
 from solvers.pdlp.kernels.measure import MEASURE, SUMS
 from solvers.pdlp.kernels.step import STEP
 from solvers.sparse.slices import Plan, Slices
-from tests.pdlp.matrices import MATRICES, PLANS, lay_out
+from tests.matrices import MATRICES
+from tests.pdlp.matrices import PLANS, lay_out
 from tests.pdlp.on_gpu import (
     GPU_PLANS,
     assert_equal_twin,

@@ -12,7 +12,8 @@ from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import place
 from solvers.pdlp.state import to_device
 from solvers.sparse.slices import Plan
-from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, PRETENDED_GPU, lay_out
+from tests.matrices import MATRICES
+from tests.pdlp.matrices import PACKINGS, PLANS, PRETENDED_GPU, lay_out
 
 pytestmark = pytest.mark.gpu
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import cycle, repeat
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
 from solvers.sparse.slices import Slices
-from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, lay_out
-
-NAMES = sorted(MATRICES)
+from tests.matrices import MATRICES, NAMES, any_matrix, each, matrix_of
+from tests.pdlp.matrices import PACKINGS, PLANS, lay_out
 
 
 def multiply(slices: Slices, vector: np.ndarray) -> np.ndarray:
@@ -20,27 +22,22 @@ def multiply(slices: Slices, vector: np.ndarray) -> np.ndarray:
     return product
 
 
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("name", NAMES)
-def test_multiply_is_the_product(name, plan):
-    laid = lay_out(MATRICES[name], PLANS[plan]).plain
-    generator = np.random.default_rng(0)
-    x, y = (generator.standard_normal(size) for size in laid.matrix.shape[::-1])
-    np.testing.assert_allclose(multiply(laid.by_row, x), laid.matrix @ x, rtol=1e-11, atol=1e-11)
-    np.testing.assert_allclose(
-        multiply(laid.by_column, y), laid.matrix.T @ y, rtol=1e-11, atol=1e-11
-    )
-
-
-@pytest.mark.parametrize("plan", ["cpu", "many units"])
-@pytest.mark.parametrize("name", NAMES)
-def test_multiply_scaled_is_the_scaled_product(name, plan):
-    laid = lay_out(MATRICES[name], PLANS[plan]).plain
-    generator = np.random.default_rng(4)
+@each(which=NAMES * 4, plan=cycle(PLANS), seed=repeat(0))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.integers(0, 99))
+@settings(max_examples=30)
+def test_multiply_is_the_product(which, plan, seed):
+    laid = lay_out(matrix_of(which), PLANS[plan]).plain
+    generator = np.random.default_rng(seed)
     m, n = laid.matrix.shape
-    factor, x, product = generator.uniform(0.5, 2.0, m), generator.standard_normal(n), np.empty(m)
+    x, y, factor = generator.normal(size=n), generator.normal(size=m), generator.uniform(size=m)
+    product = np.full(m, np.nan)
     MATRIX["multiply_scaled"](*laid.by_row.arguments, factor, x, product)
-    np.testing.assert_allclose(product, factor * (laid.matrix @ x), rtol=1e-11, atol=1e-11)
+    for found, expected in (
+        (multiply(laid.by_row, x), laid.matrix @ x),
+        (multiply(laid.by_column, y), laid.matrix.T @ y),
+        (product, factor * (laid.matrix @ x)),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
@@ -64,11 +61,11 @@ def expected_scale(matrix, mode, row_scale, column_scale):
     return scaled
 
 
-@pytest.mark.parametrize("mode", [LARGEST, TOTAL])
-@pytest.mark.parametrize("plan", ["cpu", "many units"])
-@pytest.mark.parametrize("name", NAMES)
-def test_rescale_divides_by_the_root_of_the_size(name, plan, mode):
-    laid = lay_out(MATRICES[name], PLANS[plan]).plain
+@each(which=NAMES, plan=cycle(["cpu", "many units", "usual"]), mode=cycle([LARGEST, TOTAL]))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.sampled_from([LARGEST, TOTAL]))
+@settings(max_examples=30)
+def test_rescale_divides_by_the_root_of_the_size(which, plan, mode):
+    laid = lay_out(matrix_of(which), PLANS[plan]).plain
     m, n = laid.matrix.shape
     generator = np.random.default_rng(2)
     row_scale, column_scale = generator.uniform(0.5, 2.0, m), generator.uniform(0.5, 2.0, n)
@@ -100,11 +97,11 @@ def test_balance_leaves_stored_zeros_out():
     assert balanced[0] == pytest.approx(4.0)
 
 
-@pytest.mark.parametrize("ridge", [0.0, 0.5])
-@pytest.mark.parametrize("plan", ["cpu", "many units"])
-@pytest.mark.parametrize("name", NAMES)
-def test_balance_divides_by_the_geometric_mean(name, plan, ridge):
-    laid = lay_out(MATRICES[name], PLANS[plan]).plain
+@each(which=NAMES, plan=cycle(["cpu", "many units", "usual"]), ridge=cycle([0.0, 0.5]))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.floats(0.0, 1.0))
+@settings(max_examples=30)
+def test_balance_divides_by_the_geometric_mean(which, plan, ridge):
+    laid = lay_out(matrix_of(which), PLANS[plan]).plain
     m, n = laid.matrix.shape
     column_scale = np.random.default_rng(4).uniform(0.5, 2.0, n)
     balanced = np.full(m, np.nan)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.measure import COLUMN_SUMS, MEASURE, ROW_SUMS, SUMS
-from tests.pdlp.matrices import MATRICES, PLANS, lay_out
+from tests.matrices import NAMES, Which, any_matrix, each, matrix_of
+from tests.pdlp.matrices import PLANS, lay_out
 from tests.pdlp.step_cases import StepCase, make_measured_case
 
-NAMES = sorted(MATRICES)
 
-
-def case_of(name: str, seed: int, plan: str = "cpu") -> StepCase:
-    return make_measured_case(lay_out(MATRICES[name], PLANS[plan]).plain, seed)
+def case_of(which: Which, seed: int, plan: str = "cpu") -> StepCase:
+    return make_measured_case(lay_out(matrix_of(which), PLANS[plan]).plain, seed)
 
 
 def support(multiplier, low, high):
@@ -58,11 +61,11 @@ def column_sums(case: StepCase) -> dict[str, float]:
     }
 
 
-@pytest.mark.parametrize("slots", [1, 3, 40])
-@pytest.mark.parametrize("plan", ["cpu", "many units"])
-@pytest.mark.parametrize("name", NAMES)
-def test_sums_are_what_they_are_called(name, plan, slots):
-    case = case_of(name, 1, plan)
+@each(which=NAMES, plan=cycle(["cpu", "many units"]), slots=cycle([1, 3, 40]))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.integers(1, 50))
+@settings(max_examples=30)
+def test_sums_are_what_they_are_called(which, plan, slots):
+    case = case_of(which, 1, plan)
     rows, columns = (np.full((slots, SUMS), np.nan) for _ in range(2))
     MEASURE["measure_rows"](*case.row_measure_arguments(rows))
     MEASURE["measure_columns"](*case.column_measure_arguments(columns))

@@ -14,7 +14,8 @@ from solvers.pdlp.scaling import NORM_AFTER_SCALING, Scaling, find_scaling, spec
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import place
 from solvers.pdlp.state import DeviceProblem
-from tests.pdlp.matrices import MATRICES, PLANS, PRETENDED_GPU, Laid, as_problem_matrix, lay_out
+from tests.matrices import MATRICES, as_problem_matrix
+from tests.pdlp.matrices import PLANS, PRETENDED_GPU, Laid, lay_out
 
 NAMES = sorted(name for name, matrix in MATRICES.items() if matrix.nnz)
 

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.staying import STAYING
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
-from tests.pdlp.matrices import MATRICES, PLANS, lay_out
+from tests.matrices import NAMES, Which, any_matrix, each, matrix_of
+from tests.pdlp.matrices import PLANS, lay_out
 from tests.pdlp.step_cases import POISON, StepCase, Vectors, make_case
 
-NAMES = sorted(MATRICES)
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}
 
 TAU, SIGMA = 0.3, 0.7
 """The step sizes of :func:`make_case`."""
 
 
-def case_of(name: str, seed: int, gamma: float = 1.0, plan: str = "cpu") -> StepCase:
-    return make_case(lay_out(MATRICES[name], PLANS[plan]).plain, seed, gamma)
+def case_of(which: Which, seed: int, gamma: float = 1.0, plan: str = "cpu") -> StepCase:
+    return make_case(lay_out(matrix_of(which), PLANS[plan]).plain, seed, gamma)
 
 
 def halpern(current, mirrored, anchor, gamma, k):
@@ -55,11 +59,14 @@ def assert_kept(side: Vectors, keep: int, projected, step) -> None:
     np.testing.assert_allclose(side.first_difference, step if first else untouched, **CLOSE)
 
 
-@pytest.mark.parametrize("keep", [KEEP_NONE, KEEP_FIRST, KEEP_LAST, KEEP_FIRST | KEEP_LAST])
-@pytest.mark.parametrize(("plan", "gamma"), [("cpu", 1.0), ("cpu", 0.5), ("many units", 1.0)])
-@pytest.mark.parametrize("name", NAMES)
-def test_steps_are_the_formulas(name, plan, gamma, keep):
-    case = case_of(name, 1, gamma, plan)
+KEPT = [KEEP_NONE, KEEP_FIRST, KEEP_LAST, KEEP_FIRST | KEEP_LAST]
+
+
+@each(which=NAMES * 4, plan=cycle(PLANS), gamma=cycle([1.0, 0.5, 0.9]), keep=cycle(KEPT[:3]))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.floats(0.0, 1.0), st.sampled_from(KEPT))
+@settings(max_examples=40)
+def test_steps_are_the_formulas(which, plan, gamma, keep):
+    case = case_of(which, 1, gamma, plan)
     before = case.x.point.copy()
     projected, mirrored, following = primal_formula(case, gamma, 5 + 3)
     STEP["primal_step"](*case.primal_arguments(), 3, keep)
@@ -105,10 +112,11 @@ def test_nothing_happens_while_control_says_stop(stop):
     assert_same(state_of(case), before)
 
 
-@pytest.mark.parametrize("name", ["square 1", "empty rows", "long row", "large", "no columns"])
-@pytest.mark.parametrize("threads", [1, 2])
-def test_steps_fast_equals_single_steps(name, threads):
-    fast, single = case_of(name, 5), case_of(name, 5)
+@each(which=["square 1", "empty rows", "long row", "large", "no columns"], threads=cycle([1, 2]))
+@given(any_matrix(), st.integers(1, 3))
+@settings(max_examples=20)
+def test_steps_fast_equals_single_steps(which, threads):
+    fast, single = case_of(which, 5), case_of(which, 5)
     STEP.twin.steps_fast(2, 5, fast.primal_arguments(), fast.dual_arguments(), threads)
     for offset in range(2, 7):
         STEP["primal_step"](*single.primal_arguments(), offset, KEEP_NONE)
@@ -117,11 +125,11 @@ def test_steps_fast_equals_single_steps(name, threads):
 
 
 @pytest.mark.parametrize("kernel", STAYING.kernels)
-@pytest.mark.parametrize("count", [1, 2, 5])
-@pytest.mark.parametrize("plan", ["cpu", "many units"])
-@pytest.mark.parametrize("name", ["square 1", "empty rows", "long row", "one column", "large"])
-def test_a_block_equals_single_steps(name, plan, count, kernel):
-    whole, single = case_of(name, 6, plan=plan), case_of(name, 6, plan=plan)
+@each(which=NAMES, plan=cycle(["cpu", "many units"]), count=cycle([1, 2, 5]))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.integers(1, 6))
+@settings(max_examples=20)
+def test_a_block_equals_single_steps(kernel, which, plan, count):
+    whole, single = case_of(which, 6, plan=plan), case_of(which, 6, plan=plan)
     STAYING[kernel](*whole.staying_arguments(STAYING.kernels[kernel], count))
     for offset in range(count):
         keep = KEEP_FIRST if offset == 0 else KEEP_NONE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle, product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,9 +27,15 @@ from solvers.sparse.slices import (
     pack,
     row_order,
 )
-from tests.pdlp.matrices import MATRICES, PACKINGS, PLANS, as_problem_matrix, lay_out
-
-NAMES = sorted(MATRICES)
+from tests.matrices import (
+    MATRICES,
+    NAMES,
+    any_matrix,
+    as_problem_matrix,
+    each,
+    matrix_of,
+)
+from tests.pdlp.matrices import PACKINGS, PLANS, lay_out
 
 
 def fields(code: int) -> tuple[int, int, int, int]:
@@ -50,7 +58,7 @@ def entries_of_rows(slices: Slices) -> dict[int, np.ndarray]:
     return found
 
 
-def product(slices: Slices, vector: np.ndarray) -> np.ndarray:
+def times(slices: Slices, vector: np.ndarray) -> np.ndarray:
     values = slices.table[slices.values] if slices.table.size else slices.values
     found = np.full(slices.rows, np.nan)
     for row, places in entries_of_rows(slices).items():
@@ -63,23 +71,27 @@ def assert_is_the_matrix(laid) -> None:
     generator = np.random.default_rng(0)
     for slices, matrix in ((laid.by_row, laid.matrix), (laid.by_column, laid.matrix.T)):
         vector = generator.standard_normal(matrix.shape[1])
-        np.testing.assert_allclose(product(slices, vector), matrix @ vector, rtol=1e-11, atol=1e-11)
+        np.testing.assert_allclose(times(slices, vector), matrix @ vector, rtol=1e-11, atol=1e-11)
         assert slices.nonzeros == laid.matrix.nnz
         assert (slices.rows, slices.columns) == matrix.shape
 
 
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("name", NAMES)
-def test_product_of_awkward_matrices(name, plan):
-    assert_is_the_matrix(lay_out(MATRICES[name], PLANS[plan]))
-
-
-@pytest.mark.parametrize("packing", PACKINGS)
-@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "no columns"])
-def test_product_of_packed_matrices(name, packing):
-    laid = lay_out(MATRICES[name], PLANS["one step"], packing)
-    assert laid.by_row.values.dtype == laid.by_column.values.dtype == packing
+@each(which=NAMES * 4, plan=cycle(PLANS), packing=cycle(["float64", *PACKINGS]))
+@given(any_matrix(), st.sampled_from([*PLANS]), st.sampled_from(PACKINGS))
+@settings(max_examples=40)
+def test_slices_are_the_matrix_fill_units_and_follow_each_other(which, plan, packing):
+    laid = lay_out(matrix_of(which), PLANS[plan], packing)
     assert_is_the_matrix(laid)
+    for slices in (laid.by_row, laid.by_column):
+        assert slices.values.dtype == ("float64" if plan == "cpu" else packing)
+        begin, steps = slices.meta[:, 0], slices.meta[:, 1]
+        if slices.height == 1:
+            assert slices.meta.shape[0] == slices.rows
+        else:
+            assert slices.units * UNIT == slices.meta.shape[0]
+        np.testing.assert_array_equal(begin + steps, np.append(begin[1:], (begin + steps)[-1:]))
+        assert int(steps.sum()) * slices.height == slices.indices.size == slices.values.size
+        assert sum(fields(code)[2] for code in slices.meta[:, 3].tolist()) == slices.rows
 
 
 @pytest.mark.parametrize("name", ["square 129", "empty rows", "long row"])
@@ -124,7 +136,7 @@ def test_rows_of_any_length_are_laid_out_by_any_plan(plan, lengths, columns, see
         values[starts[i] : starts[i + 1]] @ vector[indices[starts[i] : starts[i + 1]]]
         for i in order
     ]
-    np.testing.assert_allclose(product(slices, moved), expected, rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(times(slices, moved), expected, rtol=1e-11, atol=1e-11)
 
 
 def laid_with(lengths: list[int], plan: Plan) -> Slices:
@@ -179,25 +191,6 @@ def test_splits_number_the_units_of_each_row():
     kinds = [fields(code)[1] for code in slices.meta[:, 3].tolist()]
     assert kinds[: 5 * UNIT] == [ROW_OF_UNITS] * 5 * UNIT  # units with a split come first
     assert ROW_OF_UNITS not in kinds[5 * UNIT :]
-
-
-@pytest.mark.parametrize("plan", PLANS)
-@pytest.mark.parametrize("name", NAMES)
-def test_slices_fill_units_and_follow_each_other(name, plan):
-    for slices in (
-        lay_out(MATRICES[name], PLANS[plan]).by_row,
-        lay_out(MATRICES[name], PLANS[plan]).by_column,
-    ):
-        begin, steps = slices.meta[:, 0], slices.meta[:, 1]
-        if slices.height == 1:
-            assert slices.meta.shape[0] == slices.rows
-        else:
-            assert slices.meta.shape[0] % UNIT == 0
-            assert slices.units * UNIT == slices.meta.shape[0]
-        np.testing.assert_array_equal(begin + steps, np.append(begin[1:], (begin + steps)[-1:]))
-        assert int(steps.sum()) * slices.height == slices.indices.size == slices.values.size
-        rows = sum(fields(code)[2] for code in slices.meta[:, 3].tolist())
-        assert rows == slices.rows
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
@@ -320,11 +313,10 @@ def test_bytes_are_those_of_the_arrays_a_product_reads():
 
 
 @pytest.mark.parametrize("units_from", [512, 1024, Plan().units_from])
-@pytest.mark.parametrize("more", [1, 2, 255, 256, 257])
-def test_every_unit_of_a_row_has_entries(units_from, more):
+def test_every_unit_of_a_row_has_entries(units_from):
     """A kernel without barriers relies on it: who reads nothing waits for nothing."""
     assert units_from % (32 * UNIT) == 0
-    for units in (2, 3, 7):
+    for units, more in product((2, 3, 7), (1, 2, 255, 256, 257)):
         length = (units - 1) * units_from + more
         starts, indices = np.array([0, length]), np.arange(length, dtype=np.int32)
         rows = SparseRows(np.ones(length), indices, starts, (1, length))

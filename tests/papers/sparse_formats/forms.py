@@ -83,10 +83,10 @@ def made(form: str, matrix: sp.csr_array, device: Device | None = None, **more) 
     return found
 
 
-CASES = [
-    (form, name)
-    for name, matrix in MATRICES.items()
-    for form in FORMS
-    if FORMS[form](from_scipy(matrix, cpu())) is not None
-]
-"""Every form of every matrix that can be held in it."""
+def names_of(form: str) -> list[str]:
+    """Return the matrices that can be held in a form."""
+    return [
+        name
+        for name, matrix in MATRICES.items()
+        if FORMS[form](from_scipy(matrix, cpu())) is not None
+    ]

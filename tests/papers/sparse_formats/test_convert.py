@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -26,8 +28,8 @@ from solvers.papers.sparse_formats.convert import (
     to_sell,
     transposed,
 )
-from tests.papers.sparse_formats.forms import CASES, made
-from tests.papers.sparse_formats.matrices import MATRICES, NAMES
+from tests.papers.sparse_formats.forms import FORMS
+from tests.papers.sparse_formats.matrices import MATRICES
 
 FEW = [0.0, -0.0, 1.0, -1.0, 0.5, 0.1, 1e300, np.nan, np.inf]
 
@@ -86,14 +88,16 @@ def test_transposed_is_scipys_also_when_compressed(matrix):
     assert same(to_scipy(transposed(compressed(csr))), expected)
 
 
-@pytest.mark.parametrize(("form", "name"), CASES)
-def test_every_form_turns_back(form, name):
-    assert same(to_scipy(made(form, MATRICES[name])), MATRICES[name])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_csc_of_scipy_becomes_rows(name):
-    assert same(to_scipy(from_scipy(MATRICES[name].tocsc(), cpu())), MATRICES[name])
+def test_every_form_of_awkward_matrices_turns_back_and_few_matrices_lack_one():
+    counts = Counter()
+    for matrix in MATRICES.values():
+        csr = from_scipy(matrix.tocsc(), cpu())
+        for name, form in FORMS.items():
+            if (held := form(csr)) is not None:
+                assert same(to_scipy(held), matrix), held.label
+                counts[name] += 1
+    assert min(counts[form] for form in FORMS) >= 7
+    assert counts["csr"] == counts["coo"] == counts["sell"] == len(MATRICES)
 
 
 def test_other_formats_of_scipy_are_accepted():
@@ -101,19 +105,16 @@ def test_other_formats_of_scipy_are_accepted():
     assert same(to_scipy(from_scipy(matrix.tocoo(), cpu())), matrix)
 
 
-@pytest.mark.parametrize(
-    ("matrix", "words"),
-    [
+def test_what_is_no_sparse_matrix_is_refused():
+    for matrix, words in (
         (np.eye(3), "not a ndarray"),
         ([[1.0]], "not a list"),
         (None, "not a NoneType"),
         (sp.coo_array(np.array([1.0, 0.0])), "1 dimensions"),
         (sp.csr_array(np.array([[1j]])), "complex128"),
-    ],
-)
-def test_what_is_no_sparse_matrix_is_refused(matrix, words):
-    with pytest.raises(ProblemError, match=words):
-        from_scipy(matrix, cpu())
+    ):
+        with pytest.raises(ProblemError, match=words):
+            from_scipy(matrix, cpu())
 
 
 def test_index_types_that_do_not_fit_are_refused():

@@ -16,7 +16,7 @@ from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
 from solvers.papers.sparse_formats.machine import measure_machine
 from solvers.papers.sparse_formats.schedule import share_rows
 from solvers.papers.sparse_formats.statistics import matrix_statistics
-from tests.papers.sparse_formats.forms import CASES, FORMS, made
+from tests.papers.sparse_formats.forms import FORMS, made, names_of
 from tests.papers.sparse_formats.matrices import MATRICES, NAMES, vector_for
 from tests.papers.sparse_formats.test_convert import same
 
@@ -38,13 +38,16 @@ def product_on(gpu: Device, matrix, vector: np.ndarray) -> np.ndarray:
     return gpu.to_host(product)
 
 
-@pytest.mark.parametrize(("form", "name"), CASES)
-def test_device_and_twin_agree(gpu, form, name):
-    matrix = MATRICES[name]
-    vector = vector_for(matrix.shape[1])
-    there = product_on(gpu, made(form, matrix, gpu), vector)
-    here = multiply(made(form, matrix), vector)
-    np.testing.assert_allclose(there, here, **CLOSE)
+@pytest.mark.parametrize("form", FORMS)
+def test_device_twin_and_repeated_launches_agree_and_conversions_are_those_on_the_host(gpu, form):
+    for name in names_of(form):
+        matrix, there = MATRICES[name], made(form, MATRICES[name], gpu)
+        vector = vector_for(matrix.shape[1])
+        first, twin = product_on(gpu, there, vector), multiply(made(form, matrix), vector)
+        np.testing.assert_allclose(first, twin, err_msg=name, **CLOSE)
+        for _ in range(5):
+            assert np.array_equal(product_on(gpu, there, vector), first), name
+        assert same(to_scipy(there), matrix), name
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -64,15 +67,6 @@ def test_long_indices_give_the_same_bits(gpu, form):
     assert np.array_equal(narrow, wide)
 
 
-@pytest.mark.parametrize(("form", "name"), CASES)
-def test_repeated_launches_give_the_same_bits(gpu, form, name):
-    matrix = made(form, MATRICES[name], gpu)
-    vector = vector_for(matrix.columns)
-    first = product_on(gpu, matrix, vector)
-    for _ in range(5):
-        assert np.array_equal(product_on(gpu, matrix, vector), first)
-
-
 @pytest.mark.parametrize("form", FORMS)
 def test_infinite_elements_reach_only_their_rows(gpu, form):
     matrix = MATRICES["of ones"]
@@ -81,11 +75,6 @@ def test_infinite_elements_reach_only_their_rows(gpu, form):
     reached = np.diff(matrix[:, [0]].tocsr().indptr) > 0
     found = product_on(gpu, made(form, matrix, gpu), vector)
     assert np.array_equal(~np.isfinite(found), reached)
-
-
-@pytest.mark.parametrize(("form", "name"), CASES)
-def test_conversions_on_the_device_are_those_on_the_host(gpu, form, name):
-    assert same(to_scipy(made(form, MATRICES[name], gpu)), MATRICES[name])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -117,7 +106,7 @@ def test_products_can_be_recorded_and_replayed(gpu):
     source = MATRICES["mixed rows"]
     cupy = gpu.xp
     for form in ("csr", "coo", "ell", "sell", "csr short", "sell short"):
-        if (form, "mixed rows") not in CASES:
+        if "mixed rows" not in names_of(form):
             continue
         matrix = made(form, source, gpu)
         vector = gpu.to_device(vector_for(matrix.columns, 1))

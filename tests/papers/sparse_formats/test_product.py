@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import repeat
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.core.errors import EngineError
@@ -11,76 +15,62 @@ from solvers.kernels import family
 from solvers.papers.sparse_formats.convert import from_scipy, to_coo, transposed
 from solvers.papers.sparse_formats.formats import MatrixPair, multiply, prepared
 from solvers.papers.sparse_formats.kernels.coo import COO
-from tests.papers.sparse_formats.forms import CASES, FORMS, made
-from tests.papers.sparse_formats.matrices import MATRICES, NAMES, vector_for
+from tests.matrices import each
+from tests.papers.sparse_formats.forms import FORMS, made
+from tests.papers.sparse_formats.matrices import (
+    MATRICES,
+    NAMES,
+    any_matrix,
+    matrix_of,
+    vector_for,
+)
 
 CLOSE = {"rtol": 1e-11, "atol": 1e-11}
 
 
-def test_every_form_is_tested_and_only_few_matrices_lack_one():
-    counts = {form: sum(form == other for other, _ in CASES) for form in FORMS}
-    assert min(counts.values()) >= 7
-    assert counts["csr"] == counts["coo"] == counts["sell"] == len(MATRICES)
-
-
-@pytest.mark.parametrize(("form", "name"), CASES)
-def test_product_is_scipys(form, name):
-    matrix = MATRICES[name]
-    vector = vector_for(matrix.shape[1])
-    product = np.full(matrix.shape[0], np.nan)
-    multiply(made(form, matrix), vector, product)
-    np.testing.assert_allclose(product, matrix @ vector, **CLOSE)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_transposed_product_is_scipys_in_every_form(name):
-    matrix = MATRICES[name]
+@each(which=NAMES, seed=repeat(0))
+@given(any_matrix(), st.integers(0, 9999))
+@settings(max_examples=40)
+def test_products_are_scipys_in_every_form(which, seed):
+    matrix = matrix_of(which)
     csr = from_scipy(matrix, cpu())
-    vector = vector_for(matrix.shape[0])
-    held = [made for form in FORMS.values() if (made := form(transposed(csr))) is not None]
-    assert len(held) >= 5
-    for transpose in held:
-        pair = MatrixPair(csr, transpose)
-        product = np.full(matrix.shape[1], np.nan)
-        pair.multiply_transposed(vector, product)
-        np.testing.assert_allclose(product, matrix.T @ vector, err_msg=transpose.label, **CLOSE)
-        assert pair.bytes == csr.bytes + transpose.bytes
+    vector, across = vector_for(matrix.shape[1], seed), vector_for(matrix.shape[0], seed)
+    for form in FORMS.values():
+        held, turned = form(csr), form(transposed(csr))
+        if held is not None:
+            product = np.full(matrix.shape[0], np.nan)
+            multiply(held, vector, product)
+            np.testing.assert_allclose(product, matrix @ vector, err_msg=held.label, **CLOSE)
+        if turned is not None:
+            pair, product = MatrixPair(csr, turned), np.full(matrix.shape[1], np.nan)
+            pair.multiply_transposed(across, product)
+            np.testing.assert_allclose(product, matrix.T @ across, err_msg=turned.label, **CLOSE)
+            assert pair.bytes == csr.bytes + turned.bytes
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_prepared_product_follows_its_vector(form):
+def test_what_a_product_keeps_in_each_form(form, monkeypatch):
     matrix = MATRICES["of ones"]
-    vector, product = np.zeros(200), np.full(300, np.nan)
-    run = prepared(made(form, matrix), vector, product)
+    held, vector, product = made(form, matrix), np.zeros(200), np.full(300, np.nan)
+    run = prepared(held, vector, product)
     for seed in (1, 2):
         vector[:] = vector_for(200, seed)
         run()
         np.testing.assert_allclose(product, matrix @ vector, **CLOSE)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_long_indices_give_the_same_bits(form):
-    matrix = MATRICES["of ones"]
-    vector = vector_for(matrix.shape[1])
-    narrow, wide = made(form, matrix), made(form, matrix, index_type=np.int64)
-    assert np.array_equal(multiply(narrow, vector), multiply(wide, vector))
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_infinite_elements_reach_only_the_rows_that_have_an_entry_there(form):
-    matrix = MATRICES["of ones"]
-    vector = np.ones(matrix.shape[1])
+    alone = multiply(held, vector, threads=1)
+    assert np.array_equal(multiply(made(form, matrix, index_type=np.int64), vector), alone)
+    monkeypatch.setattr(family, "threads_for", lambda work, threads: threads)
+    assert np.array_equal(multiply(held, vector, threads=3), alone)
     vector[0] = np.inf  # the column that padding points at
-    product = multiply(made(form, matrix), vector)
     reached = np.diff(matrix[:, [0]].tocsr().indptr) > 0
     assert 0 < reached.sum() < reached.size
-    assert np.array_equal(~np.isfinite(product), reached)
+    assert np.array_equal(~np.isfinite(multiply(held, vector)), reached)
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("chunk", [32, 64, 256, 4096])
-def test_chunks_of_any_size_give_the_product(chunk, threads):
-    source = MATRICES["mixed rows"]
+@given(any_matrix(), st.integers(1, 128).map(lambda warps: 32 * warps), st.integers(1, 3))
+@settings(max_examples=40)
+def test_chunks_of_any_size_give_the_product(which, chunk, threads):
+    source = matrix_of(which)
     matrix = to_coo(from_scipy(source, cpu()), chunk=chunk)
     vector, product = vector_for(source.shape[1]), np.full(source.shape[0], np.nan)
     loops, entries = COO.twin, (matrix.nonzeros, chunk, matrix.row_indices)
@@ -90,15 +80,6 @@ def test_chunks_of_any_size_give_the_product(chunk, threads):
     )
     loops.coo_carries(*entries, matrix.carries, product, threads)
     np.testing.assert_allclose(product, source @ vector, **CLOSE)
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_threads_give_the_same_bits(form, monkeypatch):
-    matrix = made(form, MATRICES["of halves"])
-    vector = vector_for(matrix.columns)
-    alone = multiply(matrix, vector, threads=1)
-    monkeypatch.setattr(family, "threads_for", lambda work, threads: threads)
-    assert np.array_equal(multiply(matrix, vector, threads=3), alone)
 
 
 @pytest.mark.parametrize("bad", [np.zeros(3), np.zeros(200, dtype=np.float32)])

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
 
 from solvers.core.device import cpu
 from solvers.papers.sparse_formats import choose as choosing
@@ -24,7 +25,14 @@ from solvers.papers.sparse_formats.convert import from_scipy, to_scipy, to_sell
 from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
 from solvers.papers.sparse_formats.machine import Machine
 from solvers.papers.sparse_formats.statistics import matrix_statistics
-from tests.papers.sparse_formats.matrices import MATRICES, NAMES, of_row_lengths
+from tests.matrices import each
+from tests.papers.sparse_formats.matrices import (
+    MATRICES,
+    NAMES,
+    any_matrix,
+    matrix_of,
+    of_row_lengths,
+)
 
 H200 = Machine("H200", "cuda", 4.3e12, 6e12, 50 * 2**20, 1.5e-6)
 
@@ -70,10 +78,16 @@ def test_csr_traffic_is_the_papers_with_a_product_that_is_written_only():
     assert traffic.intensity == pytest.approx(csr_intensity(nnz, m, n, accumulate=False), rel=1e-4)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_predicted_matrix_bytes_are_those_of_the_matrix_built(name):
-    matrix = from_scipy(MATRICES[name], cpu())
+@each(which=NAMES)
+@given(any_matrix())
+@settings(max_examples=20)
+def test_predictions_and_candidates_are_of_the_matrix_built(which):
+    matrix = from_scipy(matrix_of(which), cpu())
     figures = matrix_statistics(matrix)
+    for candidate in candidates(figures, H200):
+        made = build(matrix, candidate)
+        assert made.format == candidate.format
+        assert abs(to_scipy(made) - matrix_of(which)).sum() == 0.0
     assert product_traffic(figures, "csr").matrix_bytes == matrix.bytes
     sell = to_sell(matrix)
     assert figures.sell_entries == sell.storage.values.size
@@ -144,15 +158,6 @@ def test_compressed_forms_are_candidates_only_where_they_exist():
     forms = {(c.values, c.columns) for c in candidates(figures_of("of ones"), H200)}
     assert len(forms) == 4
     assert {c.columns for c in candidates(figures_of("long row"), H200)} == {False}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_candidate_can_be_built_and_is_the_matrix(name):
-    matrix = from_scipy(MATRICES[name], cpu())
-    for candidate in candidates(matrix_statistics(matrix), H200):
-        made = build(matrix, candidate)
-        assert made.format == candidate.format
-        assert abs(to_scipy(made) - MATRICES[name]).sum() == 0.0
 
 
 def test_untimed_choice_takes_the_least_predicted():

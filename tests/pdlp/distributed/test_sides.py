@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
-import pytest
 import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from solvers.core.rows import SparseRows
 from solvers.pdlp.distributed.sides import Side, owners, sides_of
 from solvers.sparse.slices import CPU_PLAN, Plan
-from tests.pdlp.matrices import MATRICES, as_problem_matrix
+from tests.matrices import (
+    NAMES,
+    Which,
+    any_matrix,
+    as_problem_matrix,
+    each,
+    matrix_of,
+)
 
-COUNTS = (1, 2, 3, 5)
 
-
-def sides(name: str, devices: int, plan: Plan, piece: int) -> tuple[Side, Side]:
-    matrix = MATRICES[name]
+def sides(which: Which, devices: int, plan: Plan, piece: int) -> tuple[Side, Side]:
+    matrix = matrix_of(which)
     rows, columns = SparseRows.of(matrix), SparseRows.of(matrix.tocsc())
     return sides_of(rows, columns, np.full(devices, 1.0 / devices), plan, piece)
 
 
-@pytest.mark.parametrize(("plan", "piece"), [(CPU_PLAN, 1_000_000), (Plan(), 7)])
-@pytest.mark.parametrize("devices", COUNTS)
-@pytest.mark.parametrize("name", sorted(MATRICES))
-def test_devices_get_what_their_rows_read(name, devices, plan, piece):
-    matrix = MATRICES[name]
-    own, other = sides(name, devices, plan, piece)
+PLANS = {"cpu": CPU_PLAN, "usual": Plan()}
+
+
+@each(
+    which=NAMES * 2, devices=cycle([1, 2, 3, 5, 4]), plan=cycle(PLANS), piece=cycle([10**6, 7, 1])
+)
+@given(any_matrix(), st.integers(1, 8), st.sampled_from([*PLANS]), st.integers(1, 1000))
+@settings(max_examples=40)
+def test_devices_get_what_their_rows_read(which, devices, plan, piece):
+    matrix = matrix_of(which)
+    own, other = sides(which, devices, PLANS[plan], piece)
     for side, size in ((own, matrix.shape[0]), (other, matrix.shape[1])):
         assert np.array_equal(np.sort(side.order), np.arange(size))
         assert side.devices == devices

@@ -13,8 +13,8 @@ from solvers.pdlp.shared_matrix import SharedMatrix
 from solvers.pdlp.shared_matrix.kernels.check import CHECK
 from solvers.pdlp.shared_matrix.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
 from solvers.pdlp.shared_matrix.state import WIDTHS, check_arguments
+from tests.matrices import MATRICES
 from tests.pdlp.lps import random_lp
-from tests.pdlp.matrices import MATRICES
 from tests.pdlp.shared_matrix.cases import arrays_of, make_state, stacked, variants
 from tests.pdlp.shared_matrix.test_shared_matrix import assert_solves
 

@@ -19,7 +19,7 @@ from solvers.pdlp.shared_matrix.state import (
     separated,
     units_of,
 )
-from tests.pdlp.matrices import random_matrix
+from tests.matrices import random_matrix
 from tests.pdlp.shared_matrix.cases import POISON, arrays_of, make_state
 
 
