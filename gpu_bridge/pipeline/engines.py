@@ -21,7 +21,7 @@ from gpu_bridge.pipeline.brief import start_from
 from gpu_bridge.pipeline.deadline import in_time
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.registry import ENGINES, Route, choose
-from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes import PDLP, Choice
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
 from gpu_bridge.report.progress import BridgeProgress
@@ -90,7 +90,8 @@ def run_engines(
         ),
     )
     answer = _with_known(problem, options, answer, known)
-    if chosen.contenders and answer.solution_status is SolutionStatus.NOTHING:
+    by_race = bool(chosen.contenders) or chosen.method == PDLP
+    if by_race and answer.solution_status is SolutionStatus.NOTHING:
         answer = _with_nearest(problem, options, answer)
     return answer, explanation
 

@@ -15,15 +15,17 @@ of that, and a step half as long again saves as much of the iterations.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from solvers.core.concurrency import threads_for
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.core.rows import inner
+from solvers.native.pdlp_matrix import quotient_sums
 from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem, Matrix, Scaling, gathered, overwrite, prepared
@@ -64,6 +66,12 @@ def find_scaling(
         column, next_column = next_column, column
     return Scaling(row, column)
 
+
+BLOCK = 256
+"""Elements whose products are summed one after the other; blocks are summed in pairs."""
+
+STEPS_PER_ELEMENT = 4
+"""Elementary steps of an element of those sums, by which is seen whether threads pay."""
 
 NORM_AFTER_SCALING = 1.0
 """Upper bound on ||R A C||_2 after the last stage of scaling."""
@@ -109,20 +117,28 @@ def spectral_norm(
         if count % settings.step.power_check == 0:
             if progress.should_stop():
                 return NORM_AFTER_SCALING
-            before, after = device.to_host(q), device.to_host(image)
-            eigenvalue, residual = _quotient(before, after, row_metric)
+            after = device.to_host(image)
+            eigenvalue, residual, size = _quotient(device.to_host(q), after, row_metric, threads)
             if residual < settings.step.power_tolerance * min(1.0, eigenvalue):
                 return float(np.sqrt(eigenvalue))
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
-            overwrite(image, after / np.sqrt(inner(after, after / row_metric)))
+            after /= size
+            overwrite(image, after)
         q, image, steps, steps_back = image, q, steps_back, steps
     return norm
 
 
-def _quotient(q: FloatArray, image: FloatArray, row_metric: FloatArray) -> tuple[float, float]:
-    """Return Rayleigh quotient and relative residual of R q, in the norm of the scaled rows."""
-    square = inner(q, q / row_metric)
-    eigenvalue = inner(q, image / row_metric) / square
-    away = image - eigenvalue * q
-    return eigenvalue, float(np.sqrt(inner(away, away / row_metric) / square))
+def _quotient(
+    q: FloatArray, image: FloatArray, row_metric: FloatArray, threads: int
+) -> tuple[float, float, float]:
+    """Return Rayleigh quotient and relative residual of R q, and the size of its image.
+
+    Sizes are in the norm of the scaled rows.
+    """
+    sums = np.empty((3, -(-q.size // BLOCK)))
+    quotient_sums(q, image, row_metric, sums, threads_for(STEPS_PER_ELEMENT * q.size, threads))
+    square, product, image_square = sums.sum(axis=1).tolist()
+    eigenvalue = product / square
+    residual = math.sqrt(max(0.0, image_square / square - eigenvalue**2))
+    return eigenvalue, residual, math.sqrt(image_square)

@@ -14,6 +14,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +22,12 @@ from solvers.core.device import Device
 from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.start import begin, memory_needed, prepare, rescaled, vector_bytes
+from solvers.pdlp.start import begin, memory_needed, place, rescaled, vector_bytes
 from solvers.pdlp.state import Scaling, State
 from solvers.pdlp.termination import Record
 
@@ -38,6 +39,12 @@ CLEARLY = 2.0
 
 SAME = 1e-2
 """Scales that differ by one common factor but for this part are the same scaling."""
+
+SAMPLE = 1_000_000
+"""Rows, and columns, of which the scales are compared at the most."""
+
+SHARE = 0.1
+"""Part of the time left that trying another scaling may take, by what the first one took."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,28 +111,36 @@ def try_scalings(
 ) -> ScalingTrial:
     """Iterate with each scaling from one start; return the state to go on with.
 
-    No other is tried where the first reaches the tolerance, nor one whose scales are the same.
+    No other is tried where the first reaches the tolerance or took long for the time that is left,
+    nor one whose scales are the same.
     """
-    state = prepare(problem, options, device, progress, start, settings, norms)
+    there = place(problem, device, settings, progress, options.threads, norms)
+    whole = time.perf_counter()
+    state = begin(there, options, progress, start, settings)
     began = time.perf_counter()
     records = _advance(state, progress)
     found = ScalingTrial(state, settings, seconds=time.perf_counter() - began)
     scalings = [state.problem.scaling]
     errors = [_error(record) for record in records]
     least = errors[-1] / CLEARLY
+    is_over = records[-1].stop is Stop.OPTIMAL
     for rival in (without_curtis_reid(settings), _without_ridge(settings)):
-        if records[-1].stop is Stop.OPTIMAL or progress.should_stop():
+        longest = SHARE * progress.time_left
+        if is_over or time.perf_counter() - whole > longest or progress.should_stop():
             break
+        whole = time.perf_counter()
         there = rescaled(found.state.problem, rival, progress, options.threads)
         if any(_are_same(there.scaling, tried, device) for tried in scalings):
             continue
+        if progress.should_stop():
+            break
         scalings.append(there.scaling)
         del state  # one that has lost leaves its memory to the next
         state = begin(there, options, progress, start, rival)
         began = time.perf_counter()
         records = _advance(state, progress, errors)
         seconds = time.perf_counter() - began
-        error = _error(records[-1])
+        error, is_over = _error(records[-1]), records[-1].stop is Stop.OPTIMAL
         progress.log(f"Tried another scaling: an error of {error:.1e} instead of {errors[-1]:.1e}.")
         if error < least:
             least = error
@@ -174,6 +189,9 @@ def _error(record: Record) -> float:
 
 def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:
     """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
-    fetch = device.to_host  # arithmetic on a GPU would have a kernel compiled
-    ratios = fetch(one.column) / fetch(two.column), fetch(one.row) / fetch(two.row)
+
+    def sample(scale: Any) -> FloatArray:  # arithmetic on a GPU would have a kernel compiled
+        return device.to_host(scale)[:: 1 + scale.size // SAMPLE]
+
+    ratios = sample(one.column) / sample(two.column), sample(one.row) / sample(two.row)
     return all(bool(np.max(ratio) <= (1.0 + SAME) * np.min(ratio)) for ratio in ratios)

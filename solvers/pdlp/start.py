@@ -77,14 +77,16 @@ def first_x(problem: Problem, start: Start | None) -> FloatArray:
     starts at the bound that its cost prefers, if there is one.
     """
     x = np.zeros(problem.num_columns)
-    alone = problem.columns.lengths == 0
-    preferred = np.where(problem.cost > 0, problem.lower, problem.upper)
-    settled = alone & (problem.cost != 0) & np.isfinite(preferred)
-    x[settled] = preferred[settled]
     if start is not None and start.x is not None:
-        known = np.isfinite(start.x) & ~settled
+        known = np.isfinite(start.x)
         x[known] = start.x[known]
-    return np.clip(x, problem.lower, problem.upper)
+    np.clip(x, problem.lower, problem.upper, out=x)
+    alone = np.flatnonzero(problem.columns.lengths == 0)
+    cost = problem.cost[alone]
+    preferred = np.where(cost > 0, problem.lower[alone], problem.upper[alone])
+    settled = (cost != 0) & np.isfinite(preferred)
+    x[alone[settled]] = preferred[settled]
+    return x
 
 
 def first_y(problem: Problem, start: Start | None) -> FloatArray:

@@ -26,8 +26,10 @@ from solvers.sparse.slices import (
     Packed,
     Plan,
     Slices,
+    in_place,
     in_slices,
     inverse,
+    ordered,
     pack,
     row_order,
 )
@@ -92,7 +94,7 @@ class Coefficients:
 
 
 def _ordered(values: FloatArray, order: Any) -> FloatArray:
-    return values if order is None else values[order]
+    return values if order is None else ordered(values, order)
 
 
 def to_device(
@@ -170,11 +172,7 @@ class DeviceProblem:
 
     def _to_host(self, values: Any, order: Any) -> FloatArray:
         found = self.device.to_host(values)
-        if order is None:
-            return found
-        original = np.empty_like(found)
-        original[order] = found
-        return original
+        return found if order is None else in_place(found, order)
 
 
 @dataclass(eq=False)

@@ -201,8 +201,11 @@ def row_order(matrix: SparseRows, plan: Plan) -> IndexArray:
     """
     if plan.height == 1:
         return np.arange(matrix.shape[0])
-    lengths = matrix.lengths
-    return np.argsort(-lengths, kind="stable")
+    from solvers.native.sparse_slices import order_by_length
+
+    order = np.empty(matrix.shape[0], dtype=np.int64)
+    order_by_length(matrix.indptr, order)
+    return order
 
 
 def inverse(order: IndexArray) -> IndexArray:
@@ -210,6 +213,24 @@ def inverse(order: IndexArray) -> IndexArray:
     position = np.empty_like(order)
     position[order] = np.arange(order.size)
     return position
+
+
+def ordered(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatArray:
+    """Return the figures of rows (rows,) in the order in which the rows are laid out."""
+    from solvers.native.sparse_slices import take
+
+    found = np.empty(order.size)
+    take(values, order, found, threads_for(order.size, threads))
+    return found
+
+
+def in_place(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatArray:
+    """Return figures (rows,) in the order in which rows are laid out as those of the rows."""
+    from solvers.native.sparse_slices import put_back
+
+    found = np.empty(order.size)
+    put_back(values, order, found, threads_for(order.size, threads))
+    return found
 
 
 def in_slices(
@@ -239,9 +260,10 @@ def in_slices(
         return _as_rows(matrix)
     from solvers.native.sparse_slices import fill
 
-    shape = _shape(matrix.lengths[order], plan)
-    values = np.zeros(shape.entries, dtype=packed.kind)
-    indices = np.zeros(shape.entries, dtype=packed.index_kind)
+    meta, splits = _shape(matrix.lengths[order], plan)
+    entries = int(meta[:, 1].sum(dtype=np.int64)) * plan.height
+    values = np.zeros(entries, dtype=packed.kind)
+    indices = np.zeros(entries, dtype=packed.index_kind)
     fill(
         matrix.indptr.astype(matrix.indices.dtype, copy=False),
         matrix.indices,
@@ -249,8 +271,7 @@ def in_slices(
         packed.table,
         order,
         column_position,
-        shape.base[shape.slice_of_row] + shape.slot * shape.lanes,
-        shape.lanes,
+        meta,
         plan.height,
         indices,
         values,
@@ -261,71 +282,40 @@ def in_slices(
         columns=matrix.shape[1],
         nonzeros=matrix.nnz,
         height=plan.height,
-        meta=shape.meta,
+        meta=meta,
         indices=indices,
         values=values,
         table=packed.table if packed.is_coded else np.zeros(0),
-        splits=shape.splits,
-        partials=np.zeros((max(1, shape.splits.shape[0]), 3)),
-        tickets=np.zeros(max(1, shape.splits.shape[0]), dtype=np.int32),
+        splits=splits,
+        partials=np.zeros((max(1, splits.shape[0]), 3)),
+        tickets=np.zeros(max(1, splits.shape[0]), dtype=np.int32),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Shape:
-    """Where the rows of a matrix, longest first, stand in slices."""
-
-    meta: Any
-    base: Any
-    splits: Any
-    entries: int
-    slice_of_row: Any
-    slot: Any
-    lanes: Any
+Meta = npt.NDArray[np.int32]
 
 
-def _shape(lengths: IndexArray, plan: Plan) -> _Shape:
-    """Share rows (rows,), given by their lengths, longest first, out over slices."""
+def _shape(lengths: IndexArray, plan: Plan) -> tuple[Meta, Meta]:
+    """Share rows (rows,), given by their lengths, longest first, out over slices.
+
+    Returns ``Slices.meta`` and ``Slices.splits``.
+    """
     bounds = [plan.units_from, plan.unit_from]
     bounds += [min(lanes * plan.steps, plan.unit_from) for lanes in (16, 8, 4, 2, 1)]
-    ends = [int(end) for end in np.searchsorted(-lengths, -np.array(bounds), side="left")]
-    long = _long_rows(lengths[: ends[1]], ends[0], plan)
-    parts, first_slice, first_row = [long], long.meta.shape[0], ends[1]
+    ends = (lengths.size - np.searchsorted(lengths[::-1], bounds, side="right")).tolist()
+    long, splits = _long_rows(lengths[: ends[1]], ends[0], plan)
+    parts, first_row = [long], ends[1]
     for lanes, end in zip((32, 16, 8, 4, 2, 1), [*ends[2:], int(lengths.size)], strict=True):
-        part = _short_rows(lengths, first_row, end, lanes, first_slice, plan)
-        parts.append(part)
-        first_slice += int(part.meta.shape[0])
+        parts.append(_short_rows(lengths, first_row, end, lanes, plan))
         first_row = end
-    filler = np.zeros((-first_slice % UNIT, 4), dtype=np.int32)
-    meta = np.concatenate([*(part.meta for part in parts), filler])
+    filler = -sum(part.shape[0] for part in parts) % UNIT
+    meta = np.concatenate([*parts, np.zeros((filler, 4), dtype=np.int32)])
     steps = meta[:, 1].astype(np.int64)
-    before = np.cumsum(steps) - steps
-    meta[:, 0] = before
-    joined = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("slice_of_row", "slot", "lanes")
-    }
-    return _Shape(
-        meta=np.ascontiguousarray(meta),
-        base=before * plan.height,
-        splits=long.splits,
-        entries=int(steps.sum()) * plan.height,
-        **joined,
-    )
+    meta[:, 0] = np.cumsum(steps) - steps
+    return meta, splits
 
 
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """Slices of one sort of rows, and where those rows stand in them."""
-
-    meta: Any
-    slice_of_row: Any
-    slot: Any
-    lanes: Any
-    splits: Any = None
-
-
-def _long_rows(lengths: IndexArray, several: int, plan: Plan) -> _Part:
+def _long_rows(lengths: IndexArray, several: int, plan: Plan) -> tuple[Meta, Meta]:
     """Give each of these rows a unit, and the first ``several`` of them several units."""
     units = np.ones(lengths.size, dtype=np.int64)
     units[:several] = -(-lengths[:several] // plan.units_from)
@@ -341,33 +331,19 @@ def _long_rows(lengths: IndexArray, several: int, plan: Plan) -> _Part:
     first_partial = (np.cumsum(units[:several]) - units[:several])[split_row]
     which = np.arange(split_row.size) - first_partial
     splits = np.stack([first_partial, which, units[split_row], np.zeros_like(which)], axis=1)
-    return _Part(
-        meta=meta,
-        slice_of_row=first,
-        slot=np.zeros(lengths.size, dtype=np.int64),
-        lanes=np.full(lengths.size, plan.height, dtype=np.int64),
-        splits=splits.astype(np.int32),
-    )
+    return meta, splits.astype(np.int32)
 
 
-def _short_rows(
-    lengths: IndexArray, begin: int, end: int, lanes: int, first_slice: int, plan: Plan
-) -> _Part:
+def _short_rows(lengths: IndexArray, begin: int, end: int, lanes: int, plan: Plan) -> Meta:
     """Put rows ``begin`` to ``end`` into slices with so many lanes for each row."""
     in_slice = plan.height // lanes
-    count = end - begin
-    first_row = begin + in_slice * np.arange(-(-count // in_slice))
-    width = -(-lengths[first_row] // lanes)
+    first_row = np.arange(begin, end, in_slice)
+    meta = np.zeros((first_row.size, 4), dtype=np.int32)
+    meta[:, 1] = -(-lengths[first_row] // lanes)
+    meta[:, 2] = first_row
     rows = np.minimum(in_slice, end - first_row)
-    code = (lanes.bit_length() - 1) | SHORT_ROWS << 4 | rows << 6
-    meta = np.stack([np.zeros_like(first_row), width, first_row, code], axis=1)
-    row = np.arange(count)
-    return _Part(
-        meta=meta.astype(np.int32),
-        slice_of_row=first_slice + row // in_slice,
-        slot=row % in_slice,
-        lanes=np.full(count, lanes, dtype=np.int64),
-    )
+    meta[:, 3] = (lanes.bit_length() - 1) | SHORT_ROWS << 4 | rows << 6
+    return meta
 
 
 def _as_rows(matrix: SparseRows) -> Slices:

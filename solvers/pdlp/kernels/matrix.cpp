@@ -89,9 +89,34 @@ void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index
     });
 }
 
+/// Elements that are summed one after the other.
+constexpr std::int64_t BLOCK = 256;
+
+/// Put what each block has of q'Wq, of q'Wp and of p'Wp into ``sums``, where W divides by weights.
+void quotient_sums(Numbers q, Numbers p, Numbers weight, Grid<double> sums, int threads) {
+    const std::int64_t blocks = (q.size() + BLOCK - 1) / BLOCK;
+    check_length("p", p.size(), q.size());
+    check_length("weight", weight.size(), q.size());
+    check_length("sums", sums.shape(0), 3);
+    check_length("a row of sums", sums.shape(1), blocks);
+    parallel_for(threads, blocks, [&](std::int64_t block) {
+        double own[3] = {};
+        const std::int64_t end = std::min(q.size(), (block + 1) * BLOCK);
+        for (std::int64_t i = block * BLOCK; i < end; ++i) {
+            own[0] += q[i] * q[i] / weight[i];
+            own[1] += q[i] * p[i] / weight[i];
+            own[2] += p[i] * p[i] / weight[i];
+        }
+        for (int which = 0; which < 3; ++which)
+            sums(which, block) = own[which];
+    });
+}
+
 } // namespace
 
 NATIVE_MODULE(pdlp_matrix) {
+    NATIVE_CONSTANTS(module, "solvers.pdlp.scaling", BLOCK);
+    expose(module, "quotient_sums", &quotient_sums, "q", "p", "weight", "sums", "threads");
     NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.matrix", LARGEST, TOTAL);
     NATIVE_KERNELS_BY_INDEX(module, multiply, multiply_scaled, rescale, balance);
 }
