@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.lp_answer import Answer, judge
+from solvers.core.lp_answer import Answer, judge, judge_without_loops
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Residuals
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows, size_range
+from solvers.core.rows import SMALL, SparseRows, size_range
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -111,7 +111,10 @@ def lp_residuals(
     objective leaves out the part of each reduced cost that no bound supports.
     """
     y = np.zeros(problem.num_rows) if row_dual is None else row_dual
-    answer = judge(problem, x, y, threads=threads, clipped=False)
+    if problem.num_nonzeros > SMALL:
+        answer = judge(problem, x, y, threads=threads, clipped=False)
+    else:
+        answer = judge_without_loops(problem, x, y)
     found = answer.statistics
     residuals = Residuals(answer.largest_violation, found.relative_primal, integrality=0.0)
     if row_dual is not None:

@@ -18,7 +18,6 @@ from solvers.core.concurrency import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.rows import SparseRows, euclidean, inner
-from solvers.native.core_lp_answer import clip, judge_columns, judge_rows
 
 BLOCK = 256
 """Rows or columns whose figures are summed one after the other; blocks are summed in pairs."""
@@ -125,6 +124,8 @@ def judge(
     that may be used, 0 for all cores. Where x is not to be ``clipped``, what leaves the bounds
     counts among the violations.
     """
+    from solvers.native.core_lp_answer import clip, judge_columns, judge_rows
+
     n, m = problem.num_columns, problem.num_rows
     threads = threads_for(problem.num_nonzeros + STEPS_PER_OWNER * (n + m), threads)
     y = np.array(row_dual, dtype=np.float64)
@@ -155,6 +156,35 @@ def judge(
     bound = -np.inf if unbounded else statistics.dual_objective
     largest = max(farthest, float(of_rows[3].max(initial=0.0)))
     return Answer(x, y, activity, reduced, statistics, bound, largest, largest_unsupported)
+
+
+def judge_without_loops(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
+    """Return what :func:`judge` does without clipping x, by NumPy.
+
+    Small models are solved and verified before compiled loops are loaded.
+    """
+    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
+    activity = problem.entries.times(x)
+    reduced = problem.cost - problem.entries.transposed_times(y)
+    violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
+    outside = x - np.clip(x, problem.lower, problem.upper)
+    side = np.where(reduced > 0, problem.lower, problem.upper)
+    supported = np.isfinite(side)
+    unsupported = np.where(supported, 0.0, reduced)
+    support = _support(y, problem.row_lower, problem.row_upper)
+    support += inner(reduced - unsupported, np.where(supported, side, 0.0))
+    norms = Norms.of(problem)
+    statistics = LpErrors(
+        primal_residual=math.hypot(euclidean(violation), euclidean(outside)),
+        dual_residual=euclidean(unsupported),
+        primal_objective=problem.objective_at(x),
+        dual_objective=support + problem.offset,
+        side_norm=norms.sides,
+        cost_norm=norms.cost,
+    )
+    bound = -np.inf if unsupported.any() else statistics.dual_objective
+    largest = [float(np.abs(each).max(initial=0.0)) for each in (violation, outside, unsupported)]
+    return Answer(x, y, activity, reduced, statistics, bound, max(largest[:2]), largest[2])
 
 
 def _without_entries(problem: Problem) -> SparseRows:
