@@ -74,8 +74,11 @@ class Outcome(solvers.core.outcome.Outcome):
     def in_model_sense(
         cls, outcome: solvers.core.outcome.Outcome, problem: Problem, **more: Any
     ) -> Outcome:
-        """Turn an engine's minimised answer into one in the sense of ``problem``'s model."""
-        values = {name: getattr(outcome, name) for name in _SHARED}
+        """Turn an engine's minimised answer into one in the sense of ``problem``'s model.
+
+        ``more`` are fields that go before the engine's, minimised as they are.
+        """
+        values = {name: getattr(outcome, name) for name in _SHARED} | more
         if problem.maximize:
             values["objective"] = 0.0 - outcome.objective  # no negative zero
             values["bound"] = 0.0 - outcome.bound
@@ -84,13 +87,13 @@ class Outcome(solvers.core.outcome.Outcome):
                     values[name] = 0.0 - values[name]
             values["history"] = tuple(
                 Event(event.seconds, -event.incumbent, -event.bound, event.source)
-                for event in outcome.history
+                for event in values["history"]
             )
             values["pool"] = tuple(
                 PoolSolution(entry.x, 0.0 - entry.objective, entry.seconds, entry.source)
                 for entry in outcome.pool
             )
-        return cls(**values, problem=problem, **more)
+        return cls(**values, problem=problem)
 
     @property
     def explanation(self) -> str:

@@ -94,7 +94,8 @@ def _told(problem: Problem, found: Outcome, options: Options, progress: Progress
     answer = verify(problem, found, options)
     if not answer.solution_status.has_point:
         return replace(answer, pool=())
-    answer = replace(answer, pool=_other_points(problem, answer, options))
+    if answer.pool:
+        answer = replace(answer, pool=_other_points(problem, answer, options))
     for entry in reversed(answer.pool):
         progress.incumbent(entry.objective, entry.source, entry.x)
     progress.incumbent(answer.objective, answer.engine, answer.x)

@@ -119,10 +119,11 @@ def solve(
             from gpu_bridge.pipeline.engines import explained_in_time
 
             explanation = explained_in_time(problem, options, progress)
-        answer = dataclasses.replace(answer, seconds=progress.seconds, history=progress.history)
         outcome = Outcome.in_model_sense(
             answer,
             problem,
+            seconds=progress.seconds,
+            history=progress.history,
             conflict=None if explanation is None else explanation.conflict,
             relaxation=None if explanation is None else explanation.relaxation,
             iterations=progress.iterations,

@@ -191,11 +191,11 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     y = outcome.row_dual
     if y is not None and not np.isfinite(y).all():
         y = None
-    found, answer = lp_residuals(problem, x, y, options.threads)
+    found, priced = lp_residuals(problem, x, y, options.threads)
     tolerance = options.tolerance
     bound = -np.inf
     if y is not None and found.dual_relative <= tolerance:
-        bound = answer.statistics.dual_objective
+        bound = priced.objective
     feasible = found.primal_relative <= tolerance
     if not feasible and found.largest_relative > APPROXIMATE_WITHIN:
         outcome = replace(outcome, bound=bound, residuals=found, tolerance=tolerance)
@@ -208,9 +208,9 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     if not feasible:
         more["solution_status"] = SolutionStatus.APPROXIMATE
     if y is not None:
-        more["row_dual"] = answer.row_dual
-        more["reduced_cost"] = _cleanest(answer.reduced_cost, outcome, tolerance)
-    return _with_point(problem, outcome, x, answer.row_activity, found, bound, optimal, **more)
+        more["row_dual"] = priced.row_dual
+        more["reduced_cost"] = _cleanest(priced.reduced_cost, outcome, tolerance)
+    return _with_point(problem, outcome, x, priced.row_activity, found, bound, optimal, **more)
 
 
 def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
@@ -378,7 +378,7 @@ def _is_feasible(problem: Problem, x: FloatArray | None, options: EngineOptions)
 def _cleanest(reduced_cost: FloatArray, outcome: Outcome, tolerance: float) -> FloatArray:
     """Prefer the engine's reduced costs, whose zeros are exact, where they are the same."""
     own = outcome.reduced_cost
-    if own is None or own.shape != reduced_cost.shape:
+    if own is None or own.shape != reduced_cost.shape or np.array_equal(own, reduced_cost):
         return reduced_cost
     same = np.abs(own - reduced_cost) <= tolerance * (1.0 + np.abs(reduced_cost))
     cleanest: FloatArray = np.where(same, own, reduced_cost)

@@ -158,35 +158,6 @@ def judge(
     return Answer(x, y, activity, reduced, statistics, bound, largest, largest_unsupported)
 
 
-def judge_without_loops(problem: Problem, x: FloatArray, row_dual: FloatArray) -> Answer:
-    """Return what :func:`judge` does without clipping x, by NumPy.
-
-    Small models are solved and verified before compiled loops are loaded.
-    """
-    y = allowed_duals(row_dual, problem.row_lower, problem.row_upper)
-    activity = problem.entries.times(x)
-    reduced = problem.cost - problem.entries.transposed_times(y)
-    violation = activity - np.clip(activity, problem.row_lower, problem.row_upper)
-    outside = x - np.clip(x, problem.lower, problem.upper)
-    side = np.where(reduced > 0, problem.lower, problem.upper)
-    supported = np.isfinite(side)
-    unsupported = np.where(supported, 0.0, reduced)
-    support = _support(y, problem.row_lower, problem.row_upper)
-    support += inner(reduced - unsupported, np.where(supported, side, 0.0))
-    norms = Norms.of(problem)
-    statistics = LpErrors(
-        primal_residual=math.hypot(euclidean(violation), euclidean(outside)),
-        dual_residual=euclidean(unsupported),
-        primal_objective=problem.objective_at(x),
-        dual_objective=support + problem.offset,
-        side_norm=norms.sides,
-        cost_norm=norms.cost,
-    )
-    bound = -np.inf if unsupported.any() else statistics.dual_objective
-    largest = [float(np.abs(each).max(initial=0.0)) for each in (violation, outside, unsupported)]
-    return Answer(x, y, activity, reduced, statistics, bound, max(largest[:2]), largest[2])
-
-
 def _without_entries(problem: Problem) -> SparseRows:
     """Return the columns without entries, which do for products with zeros."""
     kind, n = problem.entries.indptr.dtype, problem.num_columns

@@ -125,6 +125,11 @@ class SparseRows:
         return SparseRows(np.abs(self.data), self.indices, self.indptr, self.shape)
 
     @cached_property
+    def size_range(self) -> tuple[float, float]:
+        """The smallest and the largest magnitude of all; infinity and zero without entries."""
+        return size_range(self.data)
+
+    @cached_property
     def row_sizes(self) -> tuple[FloatArray, FloatArray]:
         """The smallest and the largest magnitude in each row (m,); zero where it has no entry."""
         smallest, largest = np.zeros(self.shape[0]), np.zeros(self.shape[0])
@@ -292,11 +297,17 @@ def _starts(row: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
 # Figures of vectors, the same whatever else the machine does.
 
 
-def size_range(values: FloatArray) -> tuple[float, float]:
-    """Return the smallest size of the finite values (k,) other than zero, and the largest.
+def size_range(*vectors: FloatArray) -> tuple[float, float]:
+    """Return the smallest size of the finite values of vectors other than zero, and the largest.
 
     Without any they are infinity and zero.
     """
+    if len(vectors) > 1:
+        if sum(values.size for values in vectors) > SMALL:
+            ranges = [size_range(values) for values in vectors]
+            return min(least for least, _ in ranges), max(most for _, most in ranges)
+        vectors = (np.concatenate(vectors),)
+    (values,) = vectors
     if values.size > SMALL:
         from solvers.native.core_rows import size_range as found_by_blocks
 

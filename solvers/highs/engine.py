@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -120,9 +121,8 @@ def solve_briefly(
     channel = HurriedChannel(progress, seconds)
     try:
         prepared = prepare(problem)
-        task = make_task(prepared, options, start)
-        quiet = replace(task, settings={**task.settings, **BRIEF})
-        return to_outcome(_lp_briefly(quiet, channel, live), prepared)
+        task = make_task(prepared, options, start, BRIEF)
+        return to_outcome(_lp_briefly(task, channel, live), prepared)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong
 
@@ -172,13 +172,19 @@ def _lp_briefly(task: Task, channel: HurriedChannel, live: Live | None) -> Reply
     return reply
 
 
-def make_task(prepared: Prepared, options: EngineOptions, start: Start | None = None) -> Task:
-    """Return the task of solving a prepared model."""
+def make_task(
+    prepared: Prepared,
+    options: EngineOptions,
+    start: Start | None = None,
+    own: Mapping[str, Setting] | None = None,
+) -> Task:
+    """Return the task of solving a prepared model; ``own`` settings go before the usual ones."""
     model = prepared.model
     begin = Start() if start is None else start
+    usual = mip_settings(options) if model.is_mip else lp_settings(options)
     return Task(
         model=model,
-        settings=mip_settings(options) if model.is_mip else lp_settings(options),
+        settings=usual if own is None else {**usual, **own},
         tolerance=options.tolerance,
         crossover=options.wants_vertex,
         want_ray=model.value.size <= RAY_NONZEROS,

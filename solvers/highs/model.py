@@ -167,7 +167,7 @@ def prepare(problem: Problem, integer_tolerance: float = 1e-9) -> Prepared:
         lower, upper = _integer_bounds(problem, integer_tolerance)
         crossed = np.flatnonzero(lower > upper)
         empty = int(crossed[0]) if crossed.size else None
-    model = replace(as_it_stands(problem), lower=lower, upper=upper)
+    model = _model_of(problem, lower, upper)
     scale = _row_scale(problem)
     if scale is not None:
         model = replace(
@@ -181,12 +181,16 @@ def prepare(problem: Problem, integer_tolerance: float = 1e-9) -> Prepared:
 
 def as_it_stands(problem: Problem) -> Model:
     """Return a problem's arrays, for callers whom HiGHS's own limits and tolerances suit."""
+    return _model_of(problem, problem.lower, problem.upper)
+
+
+def _model_of(problem: Problem, lower: FloatArray, upper: FloatArray) -> Model:
     A = problem.entries
     return Model(
         cost=problem.cost,
         offset=problem.offset,
-        lower=problem.lower,
-        upper=problem.upper,
+        lower=lower,
+        upper=upper,
         row_lower=problem.row_lower,
         row_upper=problem.row_upper,
         start=A.indptr.astype(np.int32, copy=False),
@@ -210,9 +214,10 @@ def _row_scale(problem: Problem) -> FloatArray | None:
 
     As little as needed, so that the row's tolerance keeps its meaning.
     """
-    size = np.abs(problem.entries.data)
-    if not size.size or (size.min() > SMALLEST_ENTRY and size.max() <= LARGEST_ENTRY):
+    smallest_entry, largest_entry = problem.entries.size_range
+    if smallest_entry > SMALLEST_ENTRY and largest_entry <= LARGEST_ENTRY:
         return None
+    size = np.abs(problem.entries.data)
     begins = problem.entries.indptr[:-1]
     filled = np.diff(problem.entries.indptr) > 0
     smallest, largest = np.ones(problem.num_rows), np.ones(problem.num_rows)

@@ -152,6 +152,8 @@ class Session:
         compares all pairs without a look at the clock.
         """
         model = self.model
+        if model.value.size <= MOST_SINGLETONS:
+            return
         long_rows = np.flatnonzero(np.diff(model.start) > MOST_SINGLETONS)
         if not long_rows.size:
             return

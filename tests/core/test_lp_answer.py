@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.core import lp_answer
-from solvers.core.lp_answer import Answer, Norms, allowed_duals, errors, judge, judge_without_loops
+from solvers.core.lp_answer import Answer, Norms, allowed_duals, errors, judge
 from solvers.core.problem import Problem
 from tests.pdlp.lps import random_lp
 
@@ -46,20 +46,6 @@ def test_any_number_of_threads_gives_the_same_bits(monkeypatch: pytest.MonkeyPat
     alone = judge(problem, x, y)
     monkeypatch.setattr(lp_answer, "threads_for", lambda work, threads: threads)
     assert bits(judge(problem, x, y, threads=3)) == bits(alone)
-
-
-@pytest.mark.parametrize(("rows", "columns"), SIZES)
-@pytest.mark.parametrize("seed", range(3))
-def test_figures_are_the_same_without_loops(rows: int, columns: int, seed: int) -> None:
-    problem = random_lp(seed, rows, columns)
-    x, y = point(problem, seed)
-    expected, found = judge(problem, x, y, clipped=False), judge_without_loops(problem, x, y)
-    for name in ("x", "row_dual", "row_activity", "reduced_cost"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name in ("proven_bound", "largest_violation", "largest_unsupported"):
-        assert getattr(found, name) == pytest.approx(getattr(expected, name), rel=1e-12)
-    figures = astuple(expected.statistics)
-    np.testing.assert_allclose(astuple(found.statistics), figures, rtol=1e-12)
 
 
 def bits(answer: Answer) -> list[bytes]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gpu_bridge.options import make_options
+from gpu_bridge.verify import residuals
 from gpu_bridge.verify.residuals import largest_relative_violation, lp_residuals
 from gpu_bridge.verify.verify import APPROXIMATE_WITHIN, gap_closed, snap, verify
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.rays import proves_infeasible, proves_unbounded
 
 OPTIONS = make_options()
@@ -238,9 +240,42 @@ def test_relative_violation_is_measured_against_the_side() -> None:
 
 def test_wrong_signs_are_clipped_before_pricing() -> None:
     problem = diet()
-    _, answer = lp_residuals(problem, np.zeros(problem.num_columns), np.array([-1.0]))
-    assert answer.row_dual.tolist() == [0.0]
-    assert answer.statistics.dual_objective == 0.0
+    _, priced = lp_residuals(problem, np.zeros(problem.num_columns), np.array([-1.0]))
+    assert priced.row_dual.tolist() == [0.0]
+    assert priced.objective == 0.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_small_and_large_problems_are_measured_alike(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    m, n = 6, 9
+
+    def limits(size: int) -> tuple[FloatArray, FloatArray]:
+        low = rng.integers(-5, 1, size)
+        high = low + rng.integers(0, 5, size)
+        return tuple(
+            np.where(rng.random(size) < 0.3, *pair) for pair in ((-np.inf, low), (np.inf, high))
+        )
+
+    (row_lower, row_upper), (lower, upper) = limits(m), limits(n)
+    A = np.where(rng.random((m, n)) < 0.5, rng.normal(size=(m, n)), 0.0)
+    cost = rng.normal(size=n)
+    problem = Problem.from_arrays(
+        cost, A, row_lower, row_upper, lower=lower, upper=upper, offset=1.5
+    )
+    for y in (rng.normal(size=m), np.zeros(m), None):
+        x = rng.normal(size=n)
+        small = lp_residuals(problem, x, y)
+        with monkeypatch.context() as patched:
+            patched.setattr(residuals, "SMALL", 0)
+            large = lp_residuals(problem, x, y)
+        for one, other in zip(small, large, strict=True):
+            for field in dataclasses.fields(one):
+                if y is not None or field.name not in ("row_dual", "reduced_cost", "objective"):
+                    expected = getattr(other, field.name)
+                    assert getattr(one, field.name) == pytest.approx(expected, nan_ok=True)
 
 
 INFEASIBLE = Problem.from_arrays(

@@ -56,13 +56,13 @@ def test_figures_are_those_of_the_gate_of_single_solves(density, varying):
     np.testing.assert_array_equal(y[~claimed], case.y[~claimed])
     for k in np.flatnonzero(claimed).tolist():
         problem = problem_of(case, k)
-        expected, answer = lp_residuals(problem, case.x[k], case.y[k])
-        np.testing.assert_array_equal(y[k], answer.row_dual)
+        expected, priced = lp_residuals(problem, case.x[k], case.y[k])
+        np.testing.assert_array_equal(y[k], priced.row_dual)
         found = dict(zip(FIGURES, figures[k], strict=True))
         outside = bound_violations(problem, case.x[k])
         assert found["inside"] == float(not outside.any())
         assert found["objective"] == pytest.approx(problem.objective_at(case.x[k]), rel=1e-12)
-        assert found["dual_objective"] == pytest.approx(answer.statistics.dual_objective, rel=1e-12)
+        assert found["dual_objective"] == pytest.approx(priced.objective, rel=1e-12)
         if outside.any():
             continue
         for name in ("primal", "primal_relative", "dual", "dual_relative", "gap_relative"):
