@@ -1,4 +1,4 @@
-"""What other solvers call our options, and which of their options have no counterpart here.
+"""What other solvers call our options; :mod:`gpu_bridge.absent_options` has what is not here.
 
 One table for every place where options are given, and for ``docs/option-names.md``. Names are
 compared as they are written first and then without case and punctuation, so that ``MIPGap``,
@@ -12,59 +12,14 @@ and cuOpt 25, and the solver interfaces of Pyomo, PuLP and SciPy.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from gpu_bridge.absent_options import WITHOUT
+from gpu_bridge.other_name import OTHERS, OtherName, squashed
+
 INTERFACES = ("Pyomo", "PuLP", "SciPy")
 """Whose names are said every day, so that the log is silent about them."""
-
-ANY: frozenset[str] = frozenset({"*"})
-"""Harmless values of an option that changes nothing about the answer or the time it takes."""
-
-
-@dataclass(frozen=True)
-class OtherName:
-    """Names of one option in another solver.
-
-    Parameters
-    ----------
-    solver : str
-        Whose names they are.
-    names : tuple of str
-        As that solver writes them.
-    option : str, optional
-        The option of ours; None where there is none.
-    values : mapping, optional
-        Their values, as lower-case text, and ours. Without it their values are ours, and so are
-        those it does not name if it has :data:`OTHERS`.
-    harmless : frozenset of str
-        Values that mean what is done here anyway, as lower-case text.
-    hint : str
-        What to do instead, where we have no such option.
-    is_word : bool
-        Whether the name stands alone on a command line.
-    """
-
-    solver: str
-    names: tuple[str, ...]
-    option: str | None = None
-    values: Mapping[str, Any] | None = None
-    harmless: frozenset[str] = frozenset()
-    hint: str = ""
-    is_word: bool = False
-
-    def takes(self, value: Any) -> bool:
-        """Whether a value has a meaning here, be it one that is refused."""
-        return self.values is None or OTHERS in self.values or value_text(value) in self.values
-
-    def translated(self, value: Any) -> Any:
-        """Return our value for one of theirs."""
-        return value if self.values is None else self.values.get(value_text(value), value)
-
-    def is_harmless(self, value: Any) -> bool:
-        """Whether a value asks for what is done here anyway."""
-        return self.harmless == ANY or value_text(value) in self.harmless
 
 
 def _same(
@@ -78,23 +33,10 @@ def _word(solver: str, option: str, name: str, value: Any) -> OtherName:
     return OtherName(solver, (name,), option, {"true": value, "1": value, "": value}, is_word=True)
 
 
-def _without(
-    hint: str, harmless: frozenset[str] | str = frozenset(), is_word: bool = False, **names: str
-) -> tuple[OtherName, ...]:
-    """Return a row for each solver; ``names`` are separated by blanks."""
-    fine = frozenset(harmless.split()) if isinstance(harmless, str) else harmless
-    return tuple(
-        OtherName(solver, tuple(text.split()), None, None, fine, hint, is_word)
-        for solver, text in names.items()
-    )
-
-
 SWITCH = {"on": True, "true": True, "yes": True, "1": True}
 SWITCH |= {"off": False, "false": False, "no": False, "0": False}
 LEVEL = {"0": False, **{str(level): True for level in range(1, 8)}, **SWITCH}
 """How much a solver prints, from 0 for nothing."""
-OTHERS = "*"
-"""Stands in a row's values for all others, which are ours."""
 NO_LIMIT = {"-1": None, OTHERS: OTHERS}
 
 TIME_LIMITS = (
@@ -169,6 +111,7 @@ MACHINE = (
     _same("SCIP", "threads", "parallel/maxnthreads", "lp/threads"),
     _same("cuOpt", "threads", "num_cpu_threads"),
     _same("HiGHS", "threads", "parallel", values={"off": 1, "false": 1}),
+    _same("CPLEX", "deterministic", "parallel", values={"1": True, "0": False, "-1": False}),
     _same("CBC", "seed", "randomSeed", "randomCbcSeed", "randomC", "randomS"),
     _same("HiGHS", "seed", "random_seed"),
     _same("Gurobi", "seed", "Seed"),
@@ -193,7 +136,10 @@ PRESOLVE = (
     _word("GLPK", "presolve", "nopresol", False),
     _same("HiGHS", "presolve", "presolve", values=SWITCH | {"choose": True}),
     _same("Gurobi", "presolve", "Presolve", values={"-1": True, "2": True, **SWITCH}),
-    _same("CPLEX", "presolve", "preprocessing_presolve", values=SWITCH),
+    _same(
+        *("CPLEX", "presolve", "preprocessing_presolve"),
+        values=SWITCH | {"y": True, "n": False},
+    ),
     _same("SCIP", "presolve", "presolving/maxrounds", values={"-1": True, "0": False}),
 )
 _SIMPLEX = {"simplex": "simplex", "primal": "simplex", "dual": "simplex"}
@@ -214,7 +160,7 @@ ALGORITHMS = (
         | {"4": "auto", "5": "auto", "6": "pdlp"},
     ),
     _same(
-        *("CPLEX", "lp_algorithm", "startalg", "startalgorithm"),
+        *("CPLEX", "lp_algorithm", "startalg", "startalgorithm", "mip_strategy_startalgorithm"),
         values={**_SIMPLEX, "barrier": "ipm", "auto": "auto", "0": "auto"}
         | {"1": "simplex", "2": "simplex", "4": "ipm"},
     ),
@@ -263,130 +209,11 @@ POOLS = (
     ),
 )
 
-_DEFAULT = "0 -1 auto"
-_DONE = "on yes true 1 root ifmove forceon auto -1 both before"
-CUTS = "there is no option for cuts: branch and bound decides on them"
-HEURISTICS = "method='highs' leaves our heuristics out, heuristics_only=True leaves out the proof"
-TUNING = "it tunes the inside of another solver: leave it out"
-WITHOUT = (
-    *_without(
-        "state a constraint on the objective instead",
-        CBC="cutoff",
-        HiGHS="objective_bound objective_target",
-        Gurobi="Cutoff BestObjStop BestBdStop",
-        CPLEX="mip_tolerances_uppercutoff mip_tolerances_lowercutoff",
-        SCIP="limits/objective limits/primal limits/dual",
-    ),
-    *_without(
-        "on_solution is called with each better point and ends the solve where it returns True",
-        "-1",
-        CBC="maxSolutions maxSol",
-        HiGHS="mip_max_improving_sols",
-        Gurobi="SolutionLimit",
-        CPLEX="mip_limits_solutions",
-        SCIP="limits/solutions limits/bestsol",
-    ),
-    *_without(
-        "limit the memory of the process instead, for instance with 'ulimit -v'",
-        GLPK="memlim",
-        Gurobi="MemLimit SoftMemLimit NodefileStart",
-        CPLEX="workmem mip_limits_treememory mip_strategy_file",
-        SCIP="limits/memory",
-    ),
-    *_without(
-        "heuristics_only=True looks for good points and proves nothing",
-        _DEFAULT,
-        Gurobi="MIPFocus ImproveStartTime ImproveStartGap",
-        CPLEX="emphasis_mip",
-    ),
-    *_without("tolerance says how exact the answer is", _DEFAULT, Gurobi="NumericFocus")
-    + _without("tolerance says how exact the answer is", "0 no false", CPLEX="emphasis_numerical"),
-    *_without(
-        CUTS,
-        _DONE,
-        CBC="cuts cutsOnOff gomory knapsack probing clique flow mir twoMir reduceAndSplit zeroHalf",
-        Gurobi="Cuts CutPasses",
-        SCIP="separating/maxrounds separating/maxroundsroot",
-    ),
-    *_without(CUTS, _DONE, is_word=True, GLPK="cuts cover mir"),
-    *_without(
-        HEURISTICS,
-        _DONE,
-        CBC="heur heuristics heuristicsOnOff feas feaspump rins rens",
-        HiGHS="mip_heuristic_effort",
-        Gurobi="Heuristics NoRelHeurTime RINS",
-        CPLEX="mip_strategy_heuristicfreq mip_strategy_heuristiceffort mip_strategy_rinsheur",
-        SCIP="heuristics/emphasis",
-    ),
-    *_without(HEURISTICS, _DONE, is_word=True, GLPK="fpump proxy"),
-    *_without("threads=1 uses one core", "on true choose", HiGHS="parallel")
-    + _without("deterministic=True fixes the path of the heuristics", "0 -1", CPLEX="parallel"),
-    *_without("time_limit counts seconds of the clock", "elapsed", CBC="timeMode")
-    + _without(
-        "time_limit counts seconds of the clock", "1 2", CPLEX="clocktype", SCIP="timing/clocktype"
-    )
-    + _without("time_limit and node_limit are the limits there are", Gurobi="WorkLimit"),
-    *_without("lp_algorithm='simplex' leaves the variant to HiGHS", "0 1", HiGHS="simplex_strategy")
-    + _without(
-        "presolve=False leaves presolve out", _DONE + " equal aggregate sos", CBC="preprocess"
-    )
-    + _without("tm_lim counts milliseconds; time_limit counts seconds", GLPK="tm_lim")
-    + _without(
-        "the answer's point and the command's --solution are the way to a file",
-        Gurobi="ResultFile",
-        HiGHS="solution_file write_solution_to_file",
-        cuOpt="solution_file",
-    ),
-    *_without(
-        "each point of the pool has its objective: leave out those that are too far",
-        Gurobi="PoolGap PoolGapAbs",
-        CPLEX="mip_pool_relgap mip_pool_absgap",
-    )
-    + _without("the outcome tells infeasible from unbounded anyway", "0", Gurobi="InfUnbdInfo"),
-    *_without(
-        TUNING,
-        ANY,
-        PuLP="keepFiles path",
-        CBC="printingOptions solve branch",
-        HiGHS="mip_min_logging_interval log_dev_level allow_unbounded_or_infeasible",
-        Gurobi="DisplayInterval DualReductions LPWarmStart",
-        CPLEX="mip_interval",
-        SCIP="display/freq",
-    ),
-    # no word of CBC's, which passes over those that it does not know; Pyfrontier gives it this one
-    *_without(TUNING, ANY, is_word=True, CBC="revised"),
-    *_without(
-        TUNING,
-        CBC="strategy strong strongBranching trust cutDepth passC passF passP costStrategy "
-        "dualPivot primalPivot idiotCrash sprintCrash perturbation scaling increment",
-        GLPK="exact dfs bfs bestp bestb drtom",
-        HiGHS="mip_detect_symmetry mip_max_leaves mip_pool_age_limit mip_lp_age_limit "
-        "simplex_scale_strategy simplex_dual_edge_weight_strategy highs_analysis_level",
-        Gurobi="Aggregate AggFill Symmetry VarBranch BranchDir NodeMethod PreSparsify PrePasses "
-        "ScaleFlag SubMIPNodes ConcurrentMIP ConcurrentMethod BarHomogeneous Quad",
-        CPLEX="mip_strategy_search mip_strategy_nodeselect mip_strategy_variableselect "
-        "mip_strategy_probe preprocessing_symmetry barrier_algorithm read_scale",
-        SCIP="branching/preferbinary misc/usesymmetry nodeselection/childsel lp/solvefreq",
-    ),
-)
-
 TABLE: tuple[OtherName, ...] = (
     *(*TIME_LIMITS, *GAPS, *TOLERANCES, *LIMITS, *MACHINE, *LOGS),
     *(*PRESOLVE, *ALGORITHMS, *POOLS, *WITHOUT),
 )
 """All rows; where names are equal, the first whose values fit is meant."""
-
-
-def squashed(name: str) -> str:
-    """Return a name without case, blanks and punctuation."""
-    return "".join(letter for letter in name.lower() if letter.isalnum())
-
-
-def value_text(value: Any) -> str:
-    """Return a value as the table writes it."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return str(value).strip().lower()
 
 
 @cache
@@ -397,6 +224,7 @@ def exact_rows(name: str) -> tuple[OtherName, ...]:
 
 @cache
 def near_rows(name: str) -> tuple[OtherName, ...]:
-    """Return the rows that have a name, but for case and punctuation."""
+    """Return the rows that have a name, but for case and punctuation, or names that begin so."""
     key = squashed(name)
-    return tuple(row for row in TABLE if key in map(squashed, row.names))
+    near = tuple(row for row in TABLE if key in map(squashed, row.names))
+    return near or tuple(row for row in TABLE if row.begins(name))

@@ -10,15 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from gpu_bridge.option_names import (
-    INTERFACES,
-    OtherName,
-    exact_rows,
-    near_rows,
-    squashed,
-    value_text,
-)
+from gpu_bridge.option_names import INTERFACES, exact_rows, near_rows
 from gpu_bridge.option_values import OptionRow, check_value
+from gpu_bridge.other_name import OtherName, squashed, value_text
 from solvers.core.errors import OptionError
 
 
@@ -32,9 +26,10 @@ class Meaning(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why an option means nothing here."""
+    """Why an option means nothing here, and whether it may be passed over all the same."""
 
     reason: str
+    steers: bool = False
 
 
 def translate(name: str, value: Any, rows: Mapping[str, OptionRow]) -> Meaning | Refusal:
@@ -65,7 +60,7 @@ def translate(name: str, value: Any, rows: Mapping[str, OptionRow]) -> Meaning |
         return Meaning(row.name, checked, name, _note(candidate, name, value, checked))
     if absent is not None:
         theirs = f"{absent.solver}'s option {_shown(name, value)}"
-        return Refusal(f"{theirs} has no counterpart here; {absent.hint}.")
+        return Refusal(f"{theirs} has no counterpart here; {absent.hint}.", absent.steers)
     if failure is not None:
         raise failure
     return Refusal(_unknown(name, rows))

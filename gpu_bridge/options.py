@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gpu_bridge.option_values import OptionRow, check_value
 from solvers.core.errors import OptionError
 from solvers.core.options import EngineOptions, option
+
+if TYPE_CHECKING:
+    from gpu_bridge.option_translation import Refusal
 
 HOW_TO_GO_ON = "With unknown_options='warn' such options are ignored."
 
@@ -111,17 +114,19 @@ def make_options(*sources: Mapping[str, Any] | None, **more: Any) -> Options:
         two names of one option that say different things in one source.
     """
     settings: dict[str, Setting] = {}
-    refused: list[str] = []
+    refused: list[Refusal] = []
     for source in (*sources, more):
         if source:
             settings.update(_read_source(source, refused))
     values = {setting.option: setting.value for setting in settings.values() if setting.option}
     notes = [setting.note for setting in settings.values() if setting.note]
     if refused:
-        if values.get("unknown_options") != "warn":
-            raise OptionError(f"{refused[0]} {HOW_TO_GO_ON}")
-        warnings.warn(f"Options are ignored. {' '.join(refused)}", stacklevel=1)
-        notes += [f"ignored: {reason}" for reason in refused]
+        firm = [refusal.reason for refusal in refused if not refusal.steers]
+        if firm and values.get("unknown_options") != "warn":
+            raise OptionError(f"{firm[0]} {HOW_TO_GO_ON}")
+        reasons = [refusal.reason for refusal in refused]
+        warnings.warn(f"Options are ignored. {' '.join(reasons)}", stacklevel=1)
+        notes += [f"ignored: {reason}" for reason in reasons]
     return Options(**values, notes=tuple(notes))
 
 
@@ -138,7 +143,7 @@ _COMBINED = {"tolerance": min, "log": min}
 """Options that have several names in one solver, and how their values become one."""
 
 
-def _read_source(source: Mapping[str, Any], refused: list[str]) -> dict[str, Setting]:
+def _read_source(source: Mapping[str, Any], refused: list[Refusal]) -> dict[str, Setting]:
     """Return the settings of one source, and add why others are refused."""
     found: dict[str, Setting] = {}
     rows = option_rows()
@@ -149,7 +154,7 @@ def _read_source(source: Mapping[str, Any], refused: list[str]) -> dict[str, Set
 
             meaning = translate(str(name), value, rows)
             if isinstance(meaning, Refusal):
-                refused.append(meaning.reason)
+                refused.append(meaning)
                 continue
             setting = Setting(*meaning)
         key = setting.option or f"{setting.name} "

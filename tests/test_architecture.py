@@ -37,7 +37,8 @@ MAY_IMPORT = {
 """What each part of ``solvers`` may import and include, besides itself."""
 
 ORDER = (
-    *("interrupt", "option_names", "option_values", "option_translation", "options"),
+    *("interrupt", "other_name", "absent_options", "option_names", "option_values"),
+    *("option_translation", "options"),
     *("paths", "classify", "outcome"),
     *("solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),
     *("api", "adapters", "warm_up", "cli", "__main__"),

@@ -14,9 +14,10 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.adapters.pulp.settings import listed_options
-from gpu_bridge.option_names import ANY, INTERFACES, OTHERS, TABLE, OtherName
+from gpu_bridge.option_names import INTERFACES, TABLE
 from gpu_bridge.option_translation import Meaning, translate
 from gpu_bridge.options import make_options, option_rows
+from gpu_bridge.other_name import ANY, OTHERS, OtherName
 from gpu_bridge.report.option_docs import absent_table, names_table
 from solvers.core.errors import OptionError
 from tests.locations import ROOT
@@ -98,6 +99,10 @@ def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
         ({"parallel": "on"}, {}),
         ({"heuristics": "on"}, {}),
         ({"MIPFocus": 0}, {}),
+        ({"NonConvex": 2}, {}),
+        ({"display/freq": 100}, {}),
+        ({"preprocessing_presolve": "n"}, {"presolve": False}),
+        ({"parallel": 1}, {"deterministic": True}),
         ({"OutputFlag": 1, "LogToConsole": 0}, {}),
         ({"OutputFlag": 1, "LogToConsole": 1}, {"log": True}),
         ({"log": 3}, {"log": True}),
@@ -119,8 +124,8 @@ def test_names_and_values(given: dict[str, Any], expected: dict[str, Any]) -> No
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"MIPFocus": 1}, "Gurobi's option MIPFocus=1 has no counterpart.*heuristics_only"),
-        ({"cuts": "off"}, "CBC's option cuts=off has no counterpart.*unknown_options='warn'"),
+        ({"BestObjStop": 1}, "Gurobi's option BestObjStop=1 has no counterpart.*constraint"),
+        ({"cutoff": 3}, "CBC's option cutoff=3 has no counterpart.*unknown_options='warn'"),
         ({"WorkLimit": 3}, "Gurobi's option WorkLimit"),
         ({"tm_lim": 5000}, "milliseconds"),
         ({"SolutionLimit": 1}, "on_solution"),
@@ -139,9 +144,23 @@ def test_what_does_not_fit_is_refused_in_the_callers_words(
         make_options(given)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("MIPFocus", 1), ("cuts", "off"), ("emphasis_mip", 2), ("heuristics/rins/freq", -2)],
+)
+def test_what_steers_the_search_of_another_solver_is_ignored_with_a_warning(
+    name: str, value: Any
+) -> None:
+    with pytest.warns(UserWarning, match=name) as heard:
+        found = make_options({name: value, "time_limit": 4})
+    assert len(heard) == 1
+    assert found.time_limit == 4
+    assert any(note.startswith("ignored: ") and name in note for note in found.notes)
+
+
 def test_unknown_names_are_ignored_with_one_warning_on_demand() -> None:
-    given = {"MIPFocus": 1, "speed": "high", "TimeLimit": 4}
-    with pytest.warns(UserWarning, match=r"MIPFocus=1.*'speed'") as heard:
+    given = {"WorkLimit": 1, "speed": "high", "TimeLimit": 4}
+    with pytest.warns(UserWarning, match=r"WorkLimit=1.*'speed'") as heard:
         found = make_options(given, unknown_options="warn")
     assert len(heard) == 1
     assert found.time_limit == 4

@@ -16,7 +16,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.clients.environments import install_ours
+from benchmarks.clients.environments import GITHUB, install_ours, sources_of
 from benchmarks.clients.projects import PROJECTS, Project
 from benchmarks.clients.runs import Run, run, same_objectives, tests_of
 
@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", nargs="+", choices=[project.name for project in PROJECTS])
     parser.add_argument("--cache", type=Path, default=Path("build/clients"))
+    parser.add_argument(
+        "--origin", default=GITHUB, help="address or folder with repositories, as OWNER/NAME"
+    )
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each test")
     parser.add_argument("--all", action="store_true", help="run everything with all solvers")
     parser.add_argument("--output", type=Path, help="JSON file for names and objectives")
@@ -37,17 +40,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("|---|---|---|---|---|---|", flush=True)
     for project in PROJECTS:
         if given.only is None or project.name in given.only:
-            runs = compare(project, cache, given.limit, given.all)
+            sources = sources_of(project, cache, given.origin)
+            runs = compare(project, cache, tests_of(project, sources), given.limit, given.all)
             records[project.name] = {solver: vars(one) for solver, one in runs.items()}
             print(row(project, runs), flush=True)
     if given.output is not None:
         given.output.write_text(json.dumps(records, indent=1))
 
 
-def compare(project: Project, cache: Path, limit: float, everything: bool) -> dict[str, Run]:
+def compare(
+    project: Project, cache: Path, tests: list[str], limit: float, everything: bool
+) -> dict[str, Run]:
     """Run a project with our solver, and what failed, or everything, with the others."""
     install_ours(project, cache)
-    tests = tests_of(project, cache)
     runs = {"ours": run(project, "ours", cache, tests, limit)}
     again = tests if everything else runs["ours"].named("failed")
     for solver in OTHERS:
@@ -72,7 +77,7 @@ def row(project: Project, runs: dict[str, Run]) -> str:
     count = len(ours.named("passed")) + len(failed)
     numbers = (count, len(failed), len(theirs["highs"]), len(theirs["cbc"]))
     figures = " | ".join(map(str, numbers))
-    return f"| {project.requirements[0]} | {figures} | {len(same)} of {len(rest)} |"
+    return f"| {project.label} | {figures} | {len(same)} of {len(rest)} |"
 
 
 if __name__ == "__main__":

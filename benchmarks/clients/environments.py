@@ -19,6 +19,8 @@ OF_GPU_BRIDGE = ("highspy>=1.15", "numpy>=1.26", "rich>=13", "scipy>=1.11")
 
 WITH_TESTS = ("pytest", "pytest-timeout", "pyomo", "pulp<4")
 
+GITHUB = "https://github.com"
+
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
@@ -76,14 +78,17 @@ def _wheel(interpreter: str, folder: Path) -> Path:
     return wheel
 
 
-def sources_of(project: Project, cache: Path) -> Path:
-    """Return the folder with a project's tests, fetched at the first use."""
+def sources_of(project: Project, cache: Path, origin: str = GITHUB) -> Path:
+    """Return the folder with a project's tests, fetched at the first use.
+
+    ``origin`` holds the repositories by the names that they have on GitHub: an address or a folder.
+    """
     folder = cache / "sources" / project.name
     if not folder.exists():
         part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         if project.repository:
-            _fetch(f"https://github.com/{project.repository}", project.revision, part)
+            _fetch(f"{origin}/{project.repository}", project.revision, part)
         else:
             _unpack(python_of(project, cache), project.requirements[0], part)
         part.rename(folder)
@@ -91,9 +96,9 @@ def sources_of(project: Project, cache: Path) -> Path:
         return folder
     apart = cache / "sources" / f"{project.name}-tests"
     for test in project.tests:
-        origin = (folder / test).parent
-        if not (apart / origin.name).exists():
-            shutil.copytree(origin, apart / origin.name)
+        of_test = (folder / test).parent
+        if not (apart / of_test.name).exists():
+            shutil.copytree(of_test, apart / of_test.name)
     return apart
 
 

@@ -45,6 +45,11 @@ class Project:
     python: str = "3.10"
 
     @property
+    def label(self) -> str:
+        """Name and version of what is tested."""
+        return f"{self.name} {self.revision}" if self.revision else self.requirements[0]
+
+    @property
     def has_programs(self) -> bool:
         """Whether programs are run instead of tests."""
         return any("*" in path for path in self.tests)
@@ -89,19 +94,15 @@ PROJECTS = (
     ),
     Project(
         "pypsa",
-        ("pypsa==1.3.0", "pulp<4"),
+        ("pypsa==1.4.0", "pulp<4"),
         tuple(f"test/test_lopf_{part}.py" for part in LOPF),
-        examples=("examples/networks/*/*.nc", "pypsa/examples/v1.3.0"),
+        examples=("examples/networks/*/*.nc", "pypsa/examples/v1.4.0"),
         cut="all but four files of optimal power flow",
     ),
     Project(
         "linopy",
-        ("linopy==0.9.1", "pulp<4"),
-        tuple(
-            f"test/test_{part}.py"
-            for part in ("optimization", "solvers", "infeasibility", "examples")
-        ),
-        cut="what solves no models",
+        ("linopy==0.10.1", "pulp<4"),
+        ("test",),
     ),
     Project(
         "switch",
@@ -114,5 +115,17 @@ PROJECTS = (
         ("Pyfrontier==1.1.1", "pandas", "pulp<4"),
         ("tests",),
         *("NibuTake/PyDEA", "main"),
+    ),
+    Project(
+        "pydfs-lineup-optimizer",
+        ("pulp==2.7.0", "pytz", "parameterized"),
+        ("tests",),
+        *("DimaKudosh/pydfs-lineup-optimizer", "3.6.1"),
+    ),
+    Project(
+        "energypylinear",
+        ("energypylinear==1.4.1", "hypothesis", "pulp<3"),
+        ("tests",),
+        *("ADGEfficiency/energy-py-linear", "v1.4.1"),
     ),
 )

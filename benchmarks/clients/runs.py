@@ -34,7 +34,10 @@ class Run:
 
 
 def run(project: Project, solver: str, cache: Path, tests: list[str], limit: float) -> Run:
-    """Run tests or programs with ``ours``, ``highs`` or ``cbc``, each for ``limit`` seconds."""
+    """Run tests or programs with ``ours``, ``highs`` or ``cbc``, each for ``limit`` seconds.
+
+    The sources are there already.
+    """
     folder, python = sources_of(project, cache), python_of(project, cache)
     report = cache / "reports" / f"{project.name}-{solver}.json"
     report.parent.mkdir(parents=True, exist_ok=True)
@@ -65,9 +68,8 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
     return Run(ended, objectives)
 
 
-def tests_of(project: Project, cache: Path) -> list[str]:
-    """Return what to run of a project: paths of tests, or its programs."""
-    folder = sources_of(project, cache)
+def tests_of(project: Project, folder: Path) -> list[str]:
+    """Return what to run of a project's sources: paths of tests, or its programs."""
     if project.apart:
         return [str(Path(test).parent.name + "/" + Path(test).name) for test in project.tests]
     found: list[str] = []

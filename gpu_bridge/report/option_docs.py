@@ -6,8 +6,9 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpu_bridge.option_names import ANY, OTHERS, SWITCH, TABLE, OtherName
+from gpu_bridge.option_names import SWITCH, TABLE
 from gpu_bridge.options import option_table
+from gpu_bridge.other_name import ANY, OTHERS, OtherName
 
 
 def markdown_table() -> str:
@@ -54,7 +55,8 @@ def absent_table() -> str:
     hints: dict[str, list[OtherName]] = {}
     for other in TABLE:
         if other.option is None:
-            hints.setdefault("ignored" if other.harmless == ANY else other.hint, []).append(other)
+            hint = f"{other.hint} (a warning)" if other.steers else other.hint
+            hints.setdefault("ignored" if other.harmless == ANY else hint, []).append(other)
     lines = ["| Elsewhere | Here |", "| --- | --- |"]
     for hint, rows in hints.items():
         lines.append(f"| {_by_solver(rows, with_values=False)} | {hint} |")
