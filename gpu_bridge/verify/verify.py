@@ -159,16 +159,13 @@ def _nearer(first: Outcome, second: Outcome) -> Outcome:
 
 def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
     """Move values within tolerance of a bound or an integer exactly on to it, if rows allow."""
-    snapped = x
+    if not problem.is_mip and (x >= problem.lower).all() and (x <= problem.upper).all():
+        return x
+    snapped = x.copy()
     if problem.is_mip:
-        snapped = x.copy()
         whole = problem.integrality & (np.abs(x - np.round(x)) <= options.integrality_tolerance)
         snapped[whole] = np.round(x[whole])
     outside = bound_violations(problem, snapped)
-    if snapped is x:
-        if not outside.any():
-            return x
-        snapped = x.copy()
     size = np.maximum(1.0, np.abs(np.where(snapped < problem.lower, problem.lower, problem.upper)))
     near = (outside > 0) & (outside <= options.tolerance * size)
     snapped[near] = np.clip(snapped, problem.lower, problem.upper)[near]
