@@ -95,13 +95,17 @@ def standard_form(problem: Problem) -> StandardForm:
     structural = np.flatnonzero(problem.lower < problem.upper)
     fixed = np.where(problem.lower < problem.upper, 0.0, problem.lower)
     kept = problem.matrix[rows]
+    fixed_activity = kept @ fixed
+    kept = kept[:, structural]
     sides = problem.row_lower[rows], problem.row_upper[rows]
     is_range = sides[0] < sides[1]
     slack_of = np.flatnonzero(is_range)
-    row_scale, column_scale = find_scaling(kept[:, structural])
+    row_scale, column_scale = find_scaling(kept)
+    kept.data *= np.repeat(row_scale, np.diff(kept.indptr))
+    kept.data *= column_scale[kept.indices]
     matrix = sp.hstack(
         [
-            sp.diags_array(row_scale) @ kept[:, structural] @ sp.diags_array(column_scale),
+            kept,
             sp.csr_array(
                 (-np.ones(slack_of.size), (slack_of, np.arange(slack_of.size))),
                 shape=(rows.size, slack_of.size),
@@ -109,11 +113,12 @@ def standard_form(problem: Problem) -> StandardForm:
         ],
         format="csr",
     )
+    del kept
     scale = np.concatenate([column_scale, 1.0 / row_scale[slack_of]])
     lower = np.concatenate([problem.lower[structural], sides[0][slack_of]]) / scale
     upper = np.concatenate([problem.upper[structural], sides[1][slack_of]]) / scale
     cost = np.concatenate([problem.cost[structural] * column_scale, np.zeros(slack_of.size)])
-    b = row_scale * (np.where(is_range, 0.0, sides[0]) - kept @ fixed)
+    b = row_scale * (np.where(is_range, 0.0, sides[0]) - fixed_activity)
     # shift to the finite bound, and turn round what has only an upper one
     sign = np.where(np.isfinite(lower) | ~np.isfinite(upper), 1.0, -1.0)
     shift = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
@@ -123,7 +128,7 @@ def standard_form(problem: Problem) -> StandardForm:
     u = (upper - lower)[bounded]
     cost_size = _size(cost)
     side_size = _size(b)
-    signed = (matrix @ sp.diags_array(sign)).tocsr()
+    matrix.data *= sign[matrix.indices]
     count = structural.size
     origin = Origin(
         structural,
@@ -135,8 +140,8 @@ def standard_form(problem: Problem) -> StandardForm:
         objective_factor=cost_size * side_size,
     )
     return StandardForm(
-        matrix=signed,
-        transposed=signed.T.tocsr(),
+        matrix=matrix,
+        transposed=matrix.T.tocsr(),
         b=b / side_size,
         c=sign * cost / cost_size,
         free=free,
