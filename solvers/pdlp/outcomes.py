@@ -59,16 +59,19 @@ def certificate(loop: LoopState) -> Outcome | None:
     A problem whose rows hold within the tolerance passes for feasible, so that there is nothing to
     prove the contrary of, and likewise its dual.
     """
+    began = time.perf_counter()
     loop.write_back()
     statistics, criteria = loop.record.statistics, loop.criteria
+    dual_ray = primal_ray = None
     if not statistics.relative_primal <= criteria.primal:
         dual_ray = find_dual_ray(loop.state)
-        if dual_ray is not None:
-            return _proven(loop, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
-    if not statistics.relative_dual <= criteria.dual:
+    if dual_ray is None and not statistics.relative_dual <= criteria.dual:
         primal_ray = find_primal_ray(loop.state)
-        if primal_ray is not None:
-            return _proven(loop, SolutionStatus.UNBOUNDED, primal_ray=primal_ray)
+    loop.certificates.took(time.perf_counter() - began)
+    if dual_ray is not None:
+        return _proven(loop, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)
+    if primal_ray is not None:
+        return _proven(loop, SolutionStatus.UNBOUNDED, primal_ray=primal_ray)
     return None
 
 

@@ -11,7 +11,8 @@ answer is judged on the host, in float64 on the original data.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,10 +22,9 @@ from solvers.core.lp_answer import Answer, LpErrors, Norms, judge
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
-from solvers.core.rows import inner
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.settings import CertificateSettings
-from solvers.pdlp.state import State
+from solvers.pdlp.state import Iterate, State
 
 NEGLIGIBLE = 0.1
 """Part of a tolerance below which an error counts as that part where errors are compared."""
@@ -181,11 +181,16 @@ PROMISING = 1e-3
 """Part of its largest entry by which a candidate may still violate what a ray has to obey."""
 
 
+SHARE = 0.05
+"""Part of the time that looking for certificates may take."""
+
+
 @dataclass(eq=False)
 class CertificateSchedule:
     """Decides when to look for a certificate.
 
     ``error_then`` is the error when a look was due last, and before that of the first block.
+    Looks take no more than :data:`SHARE` of the time.
     """
 
     settings: CertificateSettings
@@ -193,13 +198,18 @@ class CertificateSchedule:
 
     def __post_init__(self) -> None:
         self._next_look: float = self.settings.from_iterations
+        self._not_before = -math.inf
+
+    def took(self, seconds: float) -> None:
+        """Note how long a look took that has just ended."""
+        self._not_before = time.perf_counter() + seconds / SHARE
 
     def is_due(self, record: Record) -> bool:
         """Record a check's error; return whether to look now."""
         error, iterations = record.statistics.worst, record.iterations
         if math.isinf(self.error_then):
             self.error_then = error
-        if iterations < self._next_look:
+        if iterations < self._next_look or time.perf_counter() < self._not_before:
             return False
         self._next_look = iterations * self.settings.growth
         hopeful = max(self.settings.error, self.settings.progress * self.error_then)
@@ -221,78 +231,58 @@ def find_primal_ray(state: State) -> FloatArray | None:
     """Return a proven improving recession direction (n,) from the primal ones, or None."""
     problem = state.problem.original
     for candidate in primal_ray_candidates(state):
-        ray = np.clip(
-            candidate,
-            np.where(np.isfinite(problem.lower), 0.0, -np.inf),
-            np.where(np.isfinite(problem.upper), 0.0, np.inf),
-        )
-        for candidate_ray in cleaned(ray):
+        for candidate_ray in cleaned(candidate):
             if proves_unbounded(problem, candidate_ray):
                 return candidate_ray
     return None
 
 
 def dual_ray_candidates(state: State) -> Iterator[FloatArray]:
-    """Yield candidates (m,) of the dual iterates that look like a Farkas ray, on the host."""
-    problem, y = state.problem, state.y
-    point = problem.rows_to_host(y.projection)
-    for candidate in (
-        problem.rows_to_host(y.difference),
-        point - problem.rows_to_host(y.anchor),
-        point,
-    ):
-        if _may_be_farkas(problem.original, candidate):
+    """Yield candidates (m,) of the dual iterates that look like a Farkas ray, on the host.
+
+    Without costs, what a dual point earns of sides and bounds is by how much y'Ax would have to be
+    larger than it can be.
+    """
+    there, zeros = state.problem, np.zeros(state.problem.original.num_columns)
+    feasibility = there.original.with_cost(zeros)
+    for candidate in _directions(state.y, there.rows_to_host):
+        found = judge(feasibility, zeros, candidate, threads=state.threads, clipped=False)
+        gain = found.statistics.dual_objective - feasibility.offset
+        if gain > 0.0 and found.largest_unsupported <= PROMISING * _largest(found.row_dual):
             yield candidate
 
 
 def primal_ray_candidates(state: State) -> Iterator[FloatArray]:
-    """Yield candidates (n,) of the primal iterates that look like improving directions."""
-    problem, x = state.problem, state.x
-    point = problem.columns_to_host(x.projection)
-    for candidate in (
-        problem.columns_to_host(x.difference),
-        point - problem.columns_to_host(x.anchor),
-        point,
-    ):
-        if _may_improve(problem.original, candidate):
-            yield candidate
+    """Yield candidates (n,) of the primal iterates that look like improving directions.
+
+    They are put into the cone of directions in which one may go on for ever.
+    """
+    there = state.problem
+    cone = _recession_cone(there.original)
+    without_duals = np.zeros(cone.num_rows)
+    for candidate in _directions(state.x, there.columns_to_host):
+        found = judge(cone, candidate, without_duals, threads=state.threads)
+        is_improving = found.statistics.primal_objective - cone.offset < 0.0
+        if is_improving and found.largest_violation <= PROMISING * _largest(found.x):
+            yield found.x
 
 
-def _may_be_farkas(problem: Problem, candidate: FloatArray) -> bool:
-    """Whether y'Ax would have to be larger than it can be, nearly."""
-    y = _leaning(candidate, problem.row_lower, problem.row_upper)
-    g = problem.matrix.T @ y
-    supported = _leaning(-g, problem.lower, problem.upper)
-    gain = _support(y, problem.row_lower, problem.row_upper)
-    gain += _support(supported, problem.lower, problem.upper)
-    return gain > 0.0 and _largest(g + supported) <= PROMISING * _largest(y)
+def _directions(side: Iterate, to_host: Callable[[Any], FloatArray]) -> Iterator[FloatArray]:
+    """Yield the step, the way from the anchor and that from the origin, on the host."""
+    yield to_host(side.difference)
+    point = to_host(side.projection)
+    yield point - to_host(side.anchor)
+    yield point
 
 
-def _may_improve(problem: Problem, candidate: FloatArray) -> bool:
-    """Whether one could go on along the direction for ever, nearly, at falling cost."""
-    d = _receding(candidate, problem.lower, problem.upper)
-    if not inner(problem.cost, d) < 0.0:
-        return False
-    activity = problem.matrix @ d
-    allowed = _receding(activity, problem.row_lower, problem.row_upper)
-    return _largest(activity - allowed) <= PROMISING * _largest(d)
-
-
-def _leaning(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the multipliers without those that lean on an infinite side."""
-    return np.where(np.isfinite(np.where(multiplier > 0, low, high)), multiplier, 0.0)
-
-
-def _receding(direction: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """Return the directions without those that would run into a finite side."""
-    return np.where(np.isfinite(np.where(direction > 0, high, low)), 0.0, direction)
-
-
-def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return the sum of multipliers times the sides they lean on."""
-    leaning = multiplier != 0
-    side = np.where(multiplier > 0, low, high)
-    return inner(multiplier[leaning], side[leaning])
+def _recession_cone(problem: Problem) -> Problem:
+    """Return the problem with zero for each finite side and bound."""
+    return problem.with_limits(
+        lower=np.where(np.isfinite(problem.lower), 0.0, -np.inf),
+        upper=np.where(np.isfinite(problem.upper), 0.0, np.inf),
+        row_lower=np.where(np.isfinite(problem.row_lower), 0.0, -np.inf),
+        row_upper=np.where(np.isfinite(problem.row_upper), 0.0, np.inf),
+    )
 
 
 def _largest(values: FloatArray) -> float:

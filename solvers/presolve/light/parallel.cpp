@@ -9,7 +9,9 @@
 //   from the other goes back to it.
 // * Two parallel columns of the same price become one, whose bounds are the sums of theirs. Where
 //   the price differs and one of them has no bound to lean on, the dearer is fixed.
+#include <algorithm>
 #include <atomic>
+#include <memory>
 #include <vector>
 
 #include "workspace.h"
@@ -194,14 +196,18 @@ class Repeated {
     std::vector<std::uint64_t> once_, again_;
 };
 
+/// Owners whose candidates are found together.
+constexpr std::int64_t BLOCK = 1 << 16;
+
 /// The living owners of at least so many entries that share a hash with another, in their order,
 /// and all hashes.
 template <class Index> struct Candidates {
-    std::vector<std::int64_t> owners, hashes;
+    std::vector<std::int64_t> owners;
+    std::unique_ptr<std::int64_t[]> hashes;
 
     Candidates(const Owners<Index> &all, Span<const std::int64_t> removed,
                Span<const std::int64_t> lengths, std::int64_t at_least, int threads)
-        : hashes(removed.size()) {
+        : hashes(new std::int64_t[removed.size()]) {
         Repeated repeated(removed.size());
         const auto counts = [&](std::int64_t owner) {
             return removed[owner] == ALIVE && lengths[owner] >= at_least;
@@ -214,9 +220,16 @@ template <class Index> struct Candidates {
                 repeated.add(hashes[owner]);
             }
         });
-        for (std::int64_t owner = 0; owner < removed.size(); ++owner)
-            if (counts(owner) && repeated.has(hashes[owner]))
-                owners.push_back(owner);
+        std::vector<std::vector<std::int64_t>> found((removed.size() + BLOCK - 1) / BLOCK);
+        native::parallel_for(threads, found.size(), [&](std::int64_t block) {
+            poll();
+            const std::int64_t end = std::min(removed.size(), (block + 1) * BLOCK);
+            for (std::int64_t owner = block * BLOCK; owner < end; ++owner)
+                if (counts(owner) && repeated.has(hashes[owner]))
+                    found[block].push_back(owner);
+        });
+        for (const auto &part : found)
+            owners.insert(owners.end(), part.begin(), part.end());
     }
 };
 
