@@ -1,15 +1,15 @@
 """Linear relaxations: of the model itself, and as heuristics change and solve them again.
 
-:class:`Simplex` and :class:`FirstOrder` solve one linear program with changing vectors, each from
-where its last run ended: simplex from the basis, PDLP from the point. :func:`root_relaxation`
-solves the model's own by whichever method is faster on this device and size.
+:class:`Simplex` solves one linear program with changing vectors, from the basis where its last run
+ended. :func:`root_relaxation` solves the model's own by whichever method is faster on this device
+and size.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,14 +19,18 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Basis, Outcome, StopReason
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 from solvers.highs.model import as_it_stands
 from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp
 from solvers.mip.model import MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget, BudgetProgress
 
+if TYPE_CHECKING:
+    from solvers.pdlp.warm_started import WarmStarted
+
 TOLERANCE = 1e-6
-"""Relative tolerance of a relaxation, unless a request has another one."""
+"""Relative tolerance of a relaxation by PDLP."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,9 +42,6 @@ class Request:
     upper: FloatArray
     row_lower: FloatArray
     row_upper: FloatArray
-    tolerance: float = TOLERANCE
-    x: FloatArray | None = None
-    y: FloatArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +57,8 @@ class LpPoint:
     is_converged : bool
         Whether the point is optimal within the tolerance asked for.
     is_empty : bool
-        Whether the projector found that no point keeps the rows; an exact method's word that is
-        good enough to give up a cut-off, and no proof.
+        Whether simplex found that no point keeps the rows: good enough to give up a cut-off, and
+        no proof.
     is_cut_short : bool
         Whether a limit of time or work ended an exact method.
     """
@@ -155,66 +156,19 @@ class Simplex:
         )
 
 
-class FirstOrder:
-    """A prepared sequence of PDLP solves.
-
-    Parameters
-    ----------
-    problem : Problem
-        With at least one coefficient.
-    device : Device
-    budget : Budget
-        For preparing: scaling and step size are cut short when it is spent.
-    threads : int
-        CPU threads at most.
-    seed : int
-    """
-
-    def __init__(
-        self, problem: Problem, device: Device, budget: Budget, threads: int = 1, seed: int = 0
-    ) -> None:
-        from solvers.pdlp.warm_started import WarmStarted  # most relaxations are left to simplex
-
-        self._watch = BudgetProgress(budget)
-        options = EngineOptions(threads=threads, seed=seed)
-        self._sequence = WarmStarted(problem, options, device, self._watch)
-        owners = problem.num_rows + problem.num_columns
-        self._iteration_work = 2 * problem.num_nonzeros + owners
-        self.iterations = 0
-
-    def solve_for(self, request: Request, budget: Budget) -> LpPoint:
-        """Solve with other vectors, from the last point or the request's, within the budget."""
-        self._watch.present = budget
-        work = budget.work_left
-        limit = None if math.isinf(work) else max(1, int(work / self._iteration_work))
-        found = self._sequence.solve(
-            cost=request.cost,
-            lower=request.lower,
-            upper=request.upper,
-            row_lower=request.row_lower,
-            row_upper=request.row_upper,
-            x=request.x,
-            y=request.y,
-            tolerance=request.tolerance,
-            seconds=budget.seconds_left,
-            iterations=limit,
-        )
-        self.iterations += found.iterations
-        budget.charge(float(self._iteration_work) * found.iterations)
-        return LpPoint(found.x, found.y, found.is_converged)
-
-
-def first_order(
-    problem: Problem, device: Device, budget: Budget, threads: int = 1, seed: int = 0
-) -> FirstOrder:
+def warm_started(
+    problem: Problem, options: EngineOptions, device: Device, progress: Progress
+) -> WarmStarted:
     """Prepare PDLP on a device, or on the CPU where the device's memory does not suffice."""
+    from solvers.pdlp.warm_started import WarmStarted  # most LPs are left to simplex
+
     try:
-        return FirstOrder(problem, device, budget, threads, seed)
+        return WarmStarted(problem, options, device, progress)
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             raise
     device.release_memory()
-    return FirstOrder(problem, cpu(), budget, threads, seed)
+    return WarmStarted(problem, options, cpu(), progress)
 
 
 # The relaxation of the model itself.
@@ -293,13 +247,11 @@ SIMPLEX, INTERIOR, PDLP = "simplex", "interior point", "pdlp"
 
 @dataclass(frozen=True, eq=False)
 class Root:
-    """The relaxation's point, with what a pump starts from.
+    """The relaxation's point, and how it was found.
 
     Parameters
     ----------
     relaxation : Relaxation
-    row_dual : (m,) float64
-        Zeros where none are known.
     method : str
         'simplex', 'interior point' or 'pdlp'.
     seconds : float
@@ -310,7 +262,6 @@ class Root:
     """
 
     relaxation: Relaxation
-    row_dual: FloatArray
     method: str
     seconds: float
     basis: Basis | None = None
@@ -322,7 +273,6 @@ def root_relaxation(
     budget: Budget,
     *,
     device: Device | None = None,
-    threads: int = 1,
     seed: int = 0,
     log: Log | None = None,
 ) -> Root:
@@ -339,8 +289,6 @@ def root_relaxation(
     budget : Budget
     device : Device, optional
         By default the CPU.
-    threads : int
-        CPU threads of PDLP.
     seed : int
     log : callable, optional
 
@@ -359,7 +307,7 @@ def root_relaxation(
             share = INTERIOR_SHARE_BESIDE_GPU if by_gpu else INTERIOR_SHARE
             found = _by_interior(model, budget.part(share * budget.seconds_left), seed)
     if found is None or (not found.relaxation.is_exact and not budget.spent()):
-        found = _by_first_order(model, budget, where, threads, seed, found)
+        found = _by_first_order(model, budget, where, seed, found)
     if log is not None:
         kind = "optimal" if found.relaxation.is_exact else "approximate"
         log(
@@ -391,16 +339,22 @@ def _by_interior(model: MipModel, budget: Budget, seed: int) -> Root:
 
 
 def _by_first_order(
-    model: MipModel, budget: Budget, device: Device, threads: int, seed: int, before: Root | None
+    model: MipModel, budget: Budget, device: Device, seed: int, before: Root | None
 ) -> Root:
     if model.num_nonzeros == 0 and before is not None:
         return before
-    began = budget.seconds
-    solver = first_order(model.problem, device, budget, threads, seed)
-    p = model.problem
-    request = Request(p.cost, p.lower, p.upper, p.row_lower, p.row_upper)
-    found = solver.solve_for(request, budget.part())
-    return _root(model, found, PDLP, budget.seconds - began, None)
+    began, problem = budget.seconds, model.problem
+    options = EngineOptions(threads=1, seed=seed, tolerance=TOLERANCE)
+    prepared = warm_started(problem, options, device, BudgetProgress(budget))
+    each = 2 * problem.num_nonzeros + problem.num_rows + problem.num_columns
+    is_counted = np.isfinite(budget.work_left)
+    found = prepared.solve(
+        seconds=budget.seconds_left,
+        iterations=max(1, int(budget.work_left / each)) if is_counted else None,
+    )
+    budget.charge(float(each) * found.iterations)
+    point = LpPoint(found.x, found.y, found.is_converged)
+    return _root(model, point, PDLP, budget.seconds - began, None)
 
 
 def _root(
@@ -414,4 +368,4 @@ def _root(
         objective=model.objective_at(x),
         is_exact=found.is_converged,
     )
-    return Root(relaxation, found.y, method, seconds, basis, found.is_cut_short)
+    return Root(relaxation, method, seconds, basis, found.is_cut_short)

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from solvers.mip.inference.aggregation import Aggregated
     from solvers.mip.inference.cliques import Cliques
     from solvers.mip.inference.domain import Domain
-    from solvers.mip.inference.probing import ProbingCache
     from solvers.mip.inference.propagation import DeviceModel
     from solvers.mip.inference.relaxation import Root
     from solvers.mip.solutions.acceptance import Acceptance
@@ -162,15 +161,6 @@ class Heuristic(Protocol[Prepared, State]):
 Made = TypeVar("Made")
 
 
-@dataclass(eq=False)
-class _Found:
-    """What is found out about the model in the course of the search; of all devices."""
-
-    domain: Domain
-    root: Root | None = None
-    cache: ProbingCache | None = None
-
-
 class HeuristicContext:
     """The model, the acceptance of points, and what is known about the model so far.
 
@@ -206,13 +196,13 @@ class HeuristicContext:
     ) -> None:
         self.model = model
         self.acceptance = acceptance
+        self.domain = domain
         self.device = device
         self.solve = solve
         self.further = further
         self.place = 0
         self.replaced = threading.Event()
         self.credit = Credit(acceptance.pool)
-        self._found = _Found(domain)
         self._made: dict[Hashable, Any] = {}
         self._locks: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -227,31 +217,13 @@ class HeuristicContext:
         return found
 
     @property
-    def domain(self) -> Domain:
-        """What the columns are known to be within, propagated; to be copied, not changed."""
-        return self._found.domain
-
-    @domain.setter
-    def domain(self, domain: Domain) -> None:
-        self._found.domain = domain
-
-    @property
     def root(self) -> Root | None:
-        """The relaxation's solution, once there is one."""
-        return self._found.root
+        """The relaxation's solution, once there is one; the same on all devices."""
+        return self._made.get("root")
 
     @root.setter
     def root(self, root: Root | None) -> None:
-        self._found.root = root
-
-    @property
-    def cache(self) -> ProbingCache | None:
-        """What probing found, once it was done."""
-        return self._found.cache
-
-    @cache.setter
-    def cache(self, cache: ProbingCache | None) -> None:
-        self._found.cache = cache
+        self._made["root"] = root
 
     def log(self, message: str) -> None:
         """Write a line to the solve's log."""
@@ -285,10 +257,7 @@ class HeuristicContext:
 
     @property
     def cliques(self) -> Cliques:
-        """The cliques of the rows, or those that probing has made of them."""
-        cache = self.cache
-        if cache is not None:
-            return cache.cliques
+        """The cliques of the rows."""
         from solvers.mip.inference.cliques import find_cliques
 
         return self.once(find_cliques, lambda: find_cliques(self.model))

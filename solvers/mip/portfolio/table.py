@@ -15,10 +15,13 @@ import numpy as np
 
 from solvers.mip.heuristics.annealing.search import SwapMoves
 from solvers.mip.heuristics.constructive import Trivial
-from solvers.mip.heuristics.diving.heuristic import DeviceDives, ImprovingDive, LinearDive
-from solvers.mip.heuristics.feasibility_pump.run import DevicePumps, FeasibilityPump
+from solvers.mip.heuristics.diving.heuristic import (
+    DeviceDives,
+    ImprovingDive,
+    LinearDive,
+    SolveRelaxation,
+)
 from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive
-from solvers.mip.heuristics.knowledge import DeviceProbe, Probe, SolveRelaxation
 from solvers.mip.heuristics.large_neighbourhood.search import Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
@@ -151,8 +154,6 @@ TABLE: tuple[Row, ...] = (
         once=True,
     ),
     Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=DIVES),
-    Row(Probe(), 1.0, 1.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
-    Row(FeasibilityPump(), 3.0, 0.3, one_of=4),
     Row(Neighbourhoods(), 1.5, 6.0, longest=20.0, shortest=3.0, kind=NEIGHBOURHOODS),
     Row(
         ZeroObjective(),
@@ -167,15 +168,6 @@ TABLE: tuple[Row, ...] = (
     Row(DelayedZeroObjective("zero objective 1", 1), 2.0, 0.0, Place.THREAD, cores=8),
     Row(DeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
     Row(AggregatedDeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
-    Row(
-        DeviceProbe(),
-        *(1.0, 1.0, Place.DEVICE_TURN),
-        longest=_FREE,
-        part_of_time=0.05,
-        most=1,
-        once=True,
-    ),
     Row(DeviceDives(), 2.0, 1.0, Place.DEVICE_TURN),
-    Row(DevicePumps(), 2.0, 0.5, Place.DEVICE_TURN, shortest=1.0),
     Row(DeviceImprove(), 50.0, 50.0, Place.DEVICE_TURN, most=1),
 )

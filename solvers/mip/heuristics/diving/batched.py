@@ -381,7 +381,7 @@ def run_dives(
     cliques : Cliques, optional
         Gives an order of its own.
     box : pair of (n,) float64, optional
-        Bounds to dive in instead of the model's, such as those that probing left.
+        Bounds to dive in instead of the model's.
     """
     lower, upper = (model.lower, model.upper) if box is None else box
     boxes = BatchBoxes(device_model)

@@ -1,13 +1,34 @@
-"""Dives as the schedule sees them: linear ones, before and after a first point, and a GPU's."""
+"""The relaxation and dives as the schedule sees them: linear ones, and a GPU's."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from solvers.mip.heuristics.diving.linear import RULES, LinearDives
-from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
+from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM, root_relaxation
 from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
+from solvers.mip.portfolio.heuristic import (
+    OVER,
+    UNFINISHED,
+    Heuristic,
+    HeuristicContext,
+    Needs,
+    Report,
+)
+
+
+class SolveRelaxation(Heuristic[HeuristicContext, HeuristicContext]):
+    """The relaxation, which is solved once, as far as its time allows."""
+
+    name = "root"
+
+    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
+        """Solve the relaxation."""
+        state.root = root_relaxation(
+            state.model, budget, device=state.device, seed=seed, log=state.log
+        )
+        return OVER
+
 
 FIRST, FIRST_OF_INTEGERS = 3.0, 1.5
 """Factors of the share of the first few dives: on models with continuous columns, and on others.

@@ -1,1 +1,1 @@
-"""Rounding: dives that fix, propagate, go back and repair; bulk rounding along a point."""
+"""Rounding: dives that fix, propagate, go back and repair."""

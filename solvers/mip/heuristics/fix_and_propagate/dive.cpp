@@ -225,6 +225,8 @@ NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
     native::expose(module, "release", &release_all, "matrix", "box", "root", "cap");
     native::expose(module, "repair", &repair_box, "matrix", "box", "root", "walk", "random",
                    "max_shifts", "work_end", "cap");
+    native::expose(module, "uniform", &uniform, "state");
+    native::expose(module, "below", &below, "state", "end");
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive",
                       {{"TABU", TABU},
                        {"SliceEnd.RUNNING", RUNNING},

@@ -153,7 +153,7 @@ CALLS_PER_LOOK = 8
 
 
 class Attempt:
-    """What dives and bulk rounding share: a domain of their own, repair, the continuous columns.
+    """What the steps of a dive share: a domain of their own, repair, the continuous columns.
 
     Parameters
     ----------

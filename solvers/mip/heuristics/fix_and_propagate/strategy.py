@@ -16,7 +16,6 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.model import IndexArray, MipModel
-from solvers.native.mip_heuristics_fix_and_propagate_bulk import cover
 
 
 class Order(Enum):
@@ -188,8 +187,13 @@ def _cover(
     length = np.diff(cliques.start).astype(np.float64)
     if seed:
         length = length * rng.uniform(1.0 - NOISE, 1.0 + NOISE, length.size)
-    first = np.argsort(-length, kind="stable")
-    rank = np.full(guide.cost.size, np.inf)
-    value = np.zeros(guide.cost.size)
-    cover(cliques.start, cliques.member, first, guide.reference, rank, value)
+    rank_of = np.empty(length.size)
+    rank_of[np.argsort(-length, kind="stable")] = np.arange(length.size)
+    ranks = np.repeat(rank_of, np.diff(cliques.start))
+    last_first = np.argsort(ranks, kind="stable")[::-1]  # what is written last stands
+    literal = cliques.member[last_first]
+    column, point = literal >> 1, guide.reference[literal >> 1]
+    rank, value = np.full(guide.cost.size, np.inf), np.zeros(guide.cost.size)
+    rank[column] = ranks[last_first]
+    value[column] = np.where(literal & 1, point, 1.0 - point)
     return rank, value

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.core.device import Device, cpu, find_device
+from solvers.core.device import find_device
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
@@ -116,22 +116,13 @@ class FirstOrder:
         return point.x, point.is_converged
 
     def _prepared(self) -> WarmStarted:
+        from solvers.mip.inference.relaxation import warm_started  # few LPs are that large
+
         if self._sequence is None:
+            options = EngineOptions(threads=1, tolerance=TOLERANCE)
             device = find_device(self._device)
-            try:
-                self._sequence = self._on(device)
-            except Exception as error:
-                if device.kind == "cpu" or not device.is_out_of_memory(error):
-                    raise
-                device.release_memory()
-                self._sequence = self._on(cpu())
+            self._sequence = warm_started(self._problem, options, device, Progress())
         return self._sequence
-
-    def _on(self, device: Device) -> WarmStarted:
-        from solvers.pdlp.warm_started import WarmStarted  # few models' LPs are that large
-
-        options = EngineOptions(threads=1, tolerance=TOLERANCE)
-        return WarmStarted(self._problem, options, device, Progress())
 
 
 LARGEST_FOR_SIMPLEX = 1_000_000

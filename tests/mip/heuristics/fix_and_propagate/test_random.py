@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.mip.heuristics.fix_and_propagate.dive import seeded
-from solvers.native.mip_heuristics_fix_and_propagate_bulk import below, uniform
+from solvers.native.mip_heuristics_fix_and_propagate_dive import below, uniform
 
 
 def test_numbers_are_the_published_ones():
