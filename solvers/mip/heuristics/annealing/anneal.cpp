@@ -14,35 +14,51 @@ using native::Span;
 /// Places of ``numbers``.
 constexpr std::int64_t HARD = 0, WORK = 1, MOVES = 2, STAMP = 3, COST = 4, SUM = 5, VIOLATED = 6;
 
-/// What an annealing holds (see structure.py).
-struct State {
-    SparseRows by_column;
-    Span<const std::int32_t> start, column, value;
+/// Groups of columns of which one is chosen, and slacks of rows (see groups.py and structure.py).
+struct Choices {
+    Span<const std::int32_t> start, column, value, group, none;
     Grid<const std::int32_t> table;
+};
+struct Slacks {
+    Span<const double> cost, least, most, scale;
+    Span<const bool> is_whole;
+    Span<const std::int32_t> start, row, side;
+    Grid<const std::int32_t> of_side;
+};
+
+/// The parts of what an annealing holds (see structure.py).
+struct Rows {
     Span<const double> lower, upper, weight;
-    Span<double> activity, delta;
-    Span<std::int64_t> stamp;
-    Span<std::int32_t> touched, holder, current, best;
+    Span<double> activity;
+};
+struct TrialRows {
+    Span<double> delta;
+    Span<std::int64_t> stamp, mark;
+    Span<std::int32_t> touched;
+};
+struct State {
+    SparseRows by_column, by_row;
+    Span<const double> cost;
+    Choices choices;
+    Slacks slacks;
+    Span<const std::int32_t> label;
+    Grid<const std::int32_t> by_label;
+    Rows rows;
+    TrialRows trial;
+    Span<std::int32_t> holder, current, best;
+    Span<const double> excess;
     Span<double> numbers;
     Span<std::uint64_t> random;
-    Span<const double> cost;
-    SparseRows by_row;
-    Span<const std::int32_t> group, none, label;
-    Grid<const std::int32_t> by_label, of_side;
-    Span<const double> slack_cost, slack_least, slack_most;
-    Span<const bool> slack_whole;
-    Span<const std::int32_t> slack_start, slack_row, slack_side;
-    Span<const double> slack_scale;
-    Span<std::int64_t> slack_mark;
-    Span<const double> excess;
 };
 
 } // namespace mip::annealing
 
-NATIVE_STRUCT(mip::annealing::State, by_column, start, column, value, table, lower, upper, weight,
-              activity, delta, stamp, touched, holder, current, best, numbers, random, cost, by_row,
-              group, none, label, by_label, of_side, slack_cost, slack_least, slack_most,
-              slack_whole, slack_start, slack_row, slack_side, slack_scale, slack_mark, excess)
+NATIVE_STRUCT(mip::annealing::Choices, start, column, value, group, none, table)
+NATIVE_STRUCT(mip::annealing::Slacks, cost, least, most, scale, is_whole, start, row, side, of_side)
+NATIVE_STRUCT(mip::annealing::Rows, lower, upper, weight, activity)
+NATIVE_STRUCT(mip::annealing::TrialRows, delta, stamp, mark, touched)
+NATIVE_STRUCT(mip::annealing::State, by_column, by_row, cost, choices, slacks, label, by_label,
+              rows, trial, holder, current, best, excess, numbers, random)
 
 namespace mip::annealing {
 namespace {
@@ -86,8 +102,8 @@ std::int64_t below(const State &state, std::int64_t bound) {
 /// Any group and any of its columns.
 Trial draw_trial(const State &state) {
     const std::int64_t g = below(state, state.current.size());
-    const std::int64_t first = state.start[g];
-    return {g, state.column[first + below(state, state.start[g + 1] - first)]};
+    const std::int64_t first = state.choices.start[g];
+    return {g, state.choices.column[first + below(state, state.choices.start[g + 1] - first)]};
 }
 
 /// Add a column's entries to the trial's changes; returns how many rows it touches now.
@@ -96,13 +112,13 @@ std::int64_t add(const State &state, std::int64_t j, double sign, std::int64_t n
     const std::int64_t first = state.by_column.indptr[j], last = state.by_column.indptr[j + 1];
     for (std::int64_t k = first; k < last; ++k) {
         const std::int32_t i = state.by_column.indices[k];
-        if (state.stamp[i] != number) {
-            state.stamp[i] = number;
-            state.delta[i] = 0.0;
-            state.touched[count] = i;
+        if (state.trial.stamp[i] != number) {
+            state.trial.stamp[i] = number;
+            state.trial.delta[i] = 0.0;
+            state.trial.touched[count] = i;
             ++count;
         }
-        state.delta[i] += sign * state.by_column.data[k];
+        state.trial.delta[i] += sign * state.by_column.data[k];
     }
     state.numbers[WORK] += static_cast<double>(last - first);
     return count;
@@ -128,10 +144,11 @@ bool is_taken(const State &state, double change, double temperature) {
 /// Make the trial, which touches ``count`` rows.
 void make(const State &state, const Trial &trial, std::int64_t count) {
     for (std::int64_t place = 0; place < count; ++place) {
-        const std::int64_t i = state.touched[place];
-        state.activity[i] += state.delta[i];
+        const std::int64_t i = state.trial.touched[place];
+        state.rows.activity[i] += state.trial.delta[i];
     }
-    const std::int64_t v = state.value[state.current[trial.group]], w = state.value[trial.to];
+    const std::int64_t v = state.choices.value[state.current[trial.group]],
+                       w = state.choices.value[trial.to];
     if (v >= 0 && state.holder[v] == trial.group)
         state.holder[v] = static_cast<std::int32_t>(trial.other);
     if (w >= 0)
@@ -149,14 +166,14 @@ void keep(const State &state) {
 
 /// Sum activities anew, and see who holds which value.
 void sum_activities(const State &state) {
-    std::fill(state.activity.begin(), state.activity.end(), 0.0);
+    std::fill(state.rows.activity.begin(), state.rows.activity.end(), 0.0);
     std::fill(state.holder.begin(), state.holder.end(), -1);
     for (std::int64_t g = 0; g < state.current.size(); ++g) {
         const std::int64_t j = state.current[g];
-        if (state.value[j] >= 0)
-            state.holder[state.value[j]] = static_cast<std::int32_t>(g);
+        if (state.choices.value[j] >= 0)
+            state.holder[state.choices.value[j]] = static_cast<std::int32_t>(g);
         for (std::int64_t k = state.by_column.indptr[j]; k < state.by_column.indptr[j + 1]; ++k)
-            state.activity[state.by_column.indices[k]] += state.by_column.data[k];
+            state.rows.activity[state.by_column.indices[k]] += state.by_column.data[k];
     }
 }
 
@@ -173,31 +190,31 @@ struct Rise {
 
 /// How much a side of a row is violated; negative where there is room.
 double short_of(const State &state, std::int64_t i, std::int64_t side, double activity) {
-    return side == 0 ? state.lower[i] - activity : activity - state.upper[i];
+    return side == 0 ? state.rows.lower[i] - activity : activity - state.rows.upper[i];
 }
 
 /// What the rows ask of a slack, with the changes of a trial, or as things are for NO_TRIAL.
 double units(const State &state, std::int64_t s, std::int64_t number) {
-    double asked = state.slack_least[s];
-    for (std::int64_t k = state.slack_start[s]; k < state.slack_start[s + 1]; ++k) {
-        const std::int64_t i = state.slack_row[k];
-        double activity = state.activity[i];
-        if (state.stamp[i] == number)
-            activity += state.delta[i];
-        asked = std::max(asked,
-                         short_of(state, i, state.slack_side[k], activity) / state.slack_scale[k]);
+    double asked = state.slacks.least[s];
+    for (std::int64_t k = state.slacks.start[s]; k < state.slacks.start[s + 1]; ++k) {
+        const std::int64_t i = state.slacks.row[k];
+        double activity = state.rows.activity[i];
+        if (state.trial.stamp[i] == number)
+            activity += state.trial.delta[i];
+        asked = std::max(asked, short_of(state, i, state.slacks.side[k], activity) /
+                                    state.slacks.scale[k]);
     }
-    return state.slack_whole[s] ? std::ceil(asked - WHOLE) : asked;
+    return state.slacks.is_whole[s] ? std::ceil(asked - WHOLE) : asked;
 }
 
 /// What a slack costs within its bounds.
 double price(const State &state, std::int64_t s, double asked) {
-    return state.slack_cost[s] * std::min(asked, state.slack_most[s]);
+    return state.slacks.cost[s] * std::min(asked, state.slacks.most[s]);
 }
 
 /// What a slack is beyond its bounds, weighted.
 double too_much(const State &state, std::int64_t s, double asked) {
-    return state.excess[s] * std::max(0.0, asked - state.slack_most[s]);
+    return state.excess[s] * std::max(0.0, asked - state.slacks.most[s]);
 }
 
 /// 1 for a violation that counts, else 0.
@@ -220,9 +237,9 @@ void ask_across(const State &state, Trial &trial, std::int64_t j) {
     const std::int64_t begin = state.by_row.indptr[i];
     std::int32_t back =
         state.by_row.indices[begin + below(state, state.by_row.indptr[i + 1] - begin)];
-    const std::int64_t other = state.group[back];
+    const std::int64_t other = state.choices.group[back];
     if (other >= 0 && state.current[other] == back)
-        back = state.none[other];
+        back = state.choices.none[other];
     if (back >= 0 && other != trial.group) {
         trial.other = other;
         trial.back = back;
@@ -231,35 +248,35 @@ void ask_across(const State &state, Trial &trial, std::int64_t j) {
 
 /// Add what a slack's costs and violations change by to the rise, once for each trial.
 void add_slack(const State &state, std::int64_t s, std::int64_t number, Rise &rise) {
-    if (state.slack_mark[s] == number)
+    if (state.trial.mark[s] == number)
         return;
-    state.slack_mark[s] = number;
+    state.trial.mark[s] = number;
     const double before = units(state, s, NO_TRIAL), after = units(state, s, number);
-    const double most = state.slack_most[s];
+    const double most = state.slacks.most[s];
     rise.cost += price(state, s, after) - price(state, s, before);
     rise.hard += too_much(state, s, after) - too_much(state, s, before);
     rise.violated += is_out(after - most) - is_out(before - most);
     state.numbers[WORK] +=
-        static_cast<double>(2 * (std::int64_t{state.slack_start[s + 1]} - state.slack_start[s]));
+        static_cast<double>(2 * (std::int64_t{state.slacks.start[s + 1]} - state.slacks.start[s]));
 }
 
 /// What a trial that touches ``count`` rows changes; the columns' own costs are left out.
 Rise rise_of(const State &state, std::int64_t count, std::int64_t number) {
     Rise rise;
     for (std::int64_t place = 0; place < count; ++place) {
-        const std::int64_t i = state.touched[place];
-        if (state.delta[i] == 0.0)
+        const std::int64_t i = state.trial.touched[place];
+        if (state.trial.delta[i] == 0.0)
             continue;
-        const double before = state.activity[i], after = before + state.delta[i];
+        const double before = state.rows.activity[i], after = before + state.trial.delta[i];
         for (std::int64_t side = 0; side < 2; ++side) {
-            const std::int64_t s = state.of_side(i, side);
+            const std::int64_t s = state.slacks.of_side(i, side);
             if (s >= 0) {
                 add_slack(state, s, number, rise);
                 continue;
             }
             const double now = short_of(state, i, side, before);
             const double then = short_of(state, i, side, after);
-            rise.hard += state.weight[i] * (std::max(0.0, then) - std::max(0.0, now));
+            rise.hard += state.rows.weight[i] * (std::max(0.0, then) - std::max(0.0, now));
             rise.violated += is_out(then) - is_out(now);
         }
     }
@@ -267,26 +284,26 @@ Rise rise_of(const State &state, std::int64_t count, std::int64_t number) {
 }
 
 void check(const State &state) {
-    const std::int64_t m = state.activity.size(), groups = state.current.size();
-    const std::int64_t slacks = state.slack_cost.size();
-    native::check_length("lower", state.lower.size(), m);
-    native::check_length("upper", state.upper.size(), m);
-    native::check_length("weight", state.weight.size(), m);
-    native::check_length("delta", state.delta.size(), m);
-    native::check_length("stamp", state.stamp.size(), m);
-    native::check_length("start", state.start.size(), groups + 1);
+    const std::int64_t m = state.rows.activity.size(), groups = state.current.size();
+    const std::int64_t slacks = state.slacks.cost.size();
+    native::check_length("lower", state.rows.lower.size(), m);
+    native::check_length("upper", state.rows.upper.size(), m);
+    native::check_length("weight", state.rows.weight.size(), m);
+    native::check_length("delta", state.trial.delta.size(), m);
+    native::check_length("stamp", state.trial.stamp.size(), m);
+    native::check_length("start", state.choices.start.size(), groups + 1);
     native::check_length("best", state.best.size(), groups);
-    native::check_length("none", state.none.size(), groups);
+    native::check_length("none", state.choices.none.size(), groups);
     native::check_rows("by_column", state.by_column, state.by_column.indptr.size() - 1);
     native::check_rows("by_row", state.by_row, m);
     native::check_length("numbers", state.numbers.size(), VIOLATED + 1);
     native::check_length("random", state.random.size(), 1);
-    native::check_length("of_side", state.of_side.size(), 2 * m);
-    native::check_length("slack_least", state.slack_least.size(), slacks);
-    native::check_length("slack_most", state.slack_most.size(), slacks);
-    native::check_length("slack_whole", state.slack_whole.size(), slacks);
-    native::check_length("slack_start", state.slack_start.size(), slacks + 1);
-    native::check_length("slack_mark", state.slack_mark.size(), slacks);
+    native::check_length("of_side", state.slacks.of_side.size(), 2 * m);
+    native::check_length("slack_least", state.slacks.least.size(), slacks);
+    native::check_length("slack_most", state.slacks.most.size(), slacks);
+    native::check_length("slack_whole", state.slacks.is_whole.size(), slacks);
+    native::check_length("slack_start", state.slacks.start.size(), slacks + 1);
+    native::check_length("slack_mark", state.trial.mark.size(), slacks);
     native::check_length("excess", state.excess.size(), slacks);
 }
 
@@ -298,18 +315,18 @@ void sum_up(const State &state) {
     std::int64_t violated = 0;
     for (const std::int32_t j : state.current)
         cost += state.cost[j];
-    for (std::int64_t i = 0; i < state.activity.size(); ++i)
+    for (std::int64_t i = 0; i < state.rows.activity.size(); ++i)
         for (std::int64_t side = 0; side < 2; ++side)
-            if (state.of_side(i, side) < 0) {
-                const double out = short_of(state, i, side, state.activity[i]);
-                hard += state.weight[i] * std::max(0.0, out);
+            if (state.slacks.of_side(i, side) < 0) {
+                const double out = short_of(state, i, side, state.rows.activity[i]);
+                hard += state.rows.weight[i] * std::max(0.0, out);
                 violated += is_out(out);
             }
-    for (std::int64_t s = 0; s < state.slack_cost.size(); ++s) {
+    for (std::int64_t s = 0; s < state.slacks.cost.size(); ++s) {
         const double asked = units(state, s, NO_TRIAL);
         cost += price(state, s, asked);
         hard += too_much(state, s, asked);
-        violated += is_out(asked - state.slack_most[s]);
+        violated += is_out(asked - state.slacks.most[s]);
     }
     state.numbers[HARD] = hard;
     state.numbers[COST] = cost;
@@ -320,7 +337,7 @@ void sum_up(const State &state) {
 ///
 /// Returns whether the trial can be made.
 bool complete(const State &state, Trial &trial, std::int64_t j) {
-    const std::int64_t v = state.value[j], w = state.value[trial.to];
+    const std::int64_t v = state.choices.value[j], w = state.choices.value[trial.to];
     if (state.label[j] >= 0 && below(state, 2) == 0) {
         trial.other = below(state, state.current.size());
         trial.to = of_label(state, trial.group, state.label[state.current[trial.other]]);
@@ -328,7 +345,7 @@ bool complete(const State &state, Trial &trial, std::int64_t j) {
     } else if (v >= 0 && w >= 0 && v != w) {
         trial.other = state.holder[w];
         if (trial.other >= 0)
-            trial.back = state.table(trial.other, v);
+            trial.back = state.choices.table(trial.other, v);
     } else if (below(state, 2) == 0) {
         ask_across(state, trial, j);
     }

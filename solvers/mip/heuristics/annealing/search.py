@@ -158,7 +158,7 @@ class Annealing:
         anneal(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf)
         mean = float(state.numbers[Number.SUM]) / max(1, self.moves - before)
         self._mean = mean if mean > 0.0 else 1.0
-        state.weight[:] *= FIRST_WEIGHT * self._mean
+        state.rows.weight[:] *= FIRST_WEIGHT * self._mean
         state.excess[:] *= FIRST_WEIGHT * self._mean
 
     def _hand_on(self) -> None:
@@ -172,7 +172,7 @@ class Annealing:
         state = self._state
         self._hand_on()
         violated, beyond = self._structure.violated(state)
-        state.weight[:] *= np.where(violated, HEAVIER, LIGHTER)
+        state.rows.weight[:] *= np.where(violated, HEAVIER, LIGHTER)
         state.excess[:] *= np.where(beyond, HEAVIER, LIGHTER)
         self._trials = min(GROWTH * self._trials, LONGEST)
 

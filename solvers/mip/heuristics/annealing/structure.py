@@ -158,50 +158,50 @@ NOTHING = 1e-7
 """Violation, not weighted, up to which nothing is violated."""
 
 
-class State(NamedTuple):
-    """What an annealing holds: choices, rows, what is chosen, prices and slacks.
+class Rows(NamedTuple):
+    """Sides, weights and activities (m,) of the rows."""
 
-    ``delta`` (m,) are changes of a trial to the activities of the rows ``touched``, where ``stamp``
-    has its number; ``holder`` (v,) says which group has a value. Where groups have no values, two
-    may exchange labels: ``label`` (n,), and ``by_label`` (g, l), the column of each. ``slack_mark``
-    (k,) has the number of the last trial that looked at a slack; ``excess`` (k,) is what a unit
-    beyond the end of its bounds counts for.
-    """
-
-    by_column: SparseRows
-    start: IndexArray
-    column: IndexArray
-    value: IndexArray
-    table: IndexArray
     lower: FloatArray
     upper: FloatArray
     weight: FloatArray
     activity: FloatArray
+
+
+class TrialRows(NamedTuple):
+    """What a trial changes: ``delta`` (m,) of the rows ``touched``, where ``stamp`` has its number.
+
+    ``mark`` (k,) has the number of the last trial that looked at a slack.
+    """
+
     delta: FloatArray
     stamp: npt.NDArray[np.int64]
+    mark: npt.NDArray[np.int64]
     touched: IndexArray
+
+
+class State(NamedTuple):
+    """What an annealing holds: choices, rows, what is chosen, prices and slacks.
+
+    ``holder`` (v,) says which group has a value. Where groups have no values, two may exchange
+    labels: ``label`` (n,), and ``by_label`` (g, l), the column of each. ``excess`` (k,) is what a
+    unit beyond the end of a slack's bounds counts for.
+    """
+
+    by_column: SparseRows
+    by_row: SparseRows
+    cost: FloatArray
+    choices: Choices
+    slacks: Slacks
+    label: IndexArray
+    by_label: IndexArray
+    rows: Rows
+    trial: TrialRows
     holder: IndexArray
     current: IndexArray
     best: IndexArray
+    excess: FloatArray
     numbers: FloatArray
     random: npt.NDArray[np.uint64]
-    cost: FloatArray
-    by_row: SparseRows
-    group: IndexArray
-    none: IndexArray
-    label: IndexArray
-    by_label: IndexArray
-    of_side: IndexArray
-    slack_cost: FloatArray
-    slack_least: FloatArray
-    slack_most: FloatArray
-    slack_whole: BoolArray
-    slack_start: IndexArray
-    slack_row: IndexArray
-    slack_side: IndexArray
-    slack_scale: FloatArray
-    slack_mark: npt.NDArray[np.int64]
-    excess: FloatArray
 
 
 COVERED_PART = 0.9
@@ -246,8 +246,8 @@ class Structure:
     def put_sides(self, model: MipModel, home: FloatArray, state: State) -> None:
         """Set the sides of the rows to what ``home`` (n,) leaves of them."""
         fixed = model.activity(home)
-        state.lower[:] = model.row_lower - fixed
-        state.upper[:] = model.row_upper - fixed
+        state.rows.lower[:] = model.row_lower - fixed
+        state.rows.upper[:] = model.row_upper - fixed
 
     def point(self, home: FloatArray, state: State) -> FloatArray:
         """Return the point (n,) of the choices in ``state.best``."""
@@ -264,8 +264,12 @@ class Structure:
 
     def violated(self, state: State) -> tuple[BoolArray, BoolArray]:
         """Return which rows (m,) and which slacks (k,) are beyond their ends as things are."""
-        low = np.where(state.of_side[:, Side.LOWER] < 0, state.lower - state.activity, -np.inf)
-        high = np.where(state.of_side[:, Side.UPPER] < 0, state.activity - state.upper, -np.inf)
+        low = np.where(
+            self.slacks.of_side[:, Side.LOWER] < 0, state.rows.lower - state.rows.activity, -np.inf
+        )
+        high = np.where(
+            self.slacks.of_side[:, Side.UPPER] < 0, state.rows.activity - state.rows.upper, -np.inf
+        )
         rows: BoolArray = np.maximum(low, high) > NOTHING
         slacks: BoolArray = self._asked(state) > self.slacks.most + NOTHING
         return rows, slacks
@@ -273,8 +277,8 @@ class Structure:
     def _asked(self, state: State) -> FloatArray:
         """Return the units that rows ask of each slack (k,)."""
         slacks = self.slacks
-        low = state.lower[slacks.row] - state.activity[slacks.row]
-        high = state.activity[slacks.row] - state.upper[slacks.row]
+        low = state.rows.lower[slacks.row] - state.rows.activity[slacks.row]
+        high = state.rows.activity[slacks.row] - state.rows.upper[slacks.row]
         asked = slacks.least.copy()
         of_entry = np.repeat(np.arange(asked.size), np.diff(slacks.start))
         np.maximum.at(
@@ -297,39 +301,25 @@ class Structure:
                 indptr=np.pad(model.columns.indptr, (0, empty), "edge"),
                 shape=(choices.group.size, m),
             ),
-            start=choices.start,
-            column=choices.column,
-            value=choices.value,
-            table=choices.table,
-            lower=model.row_lower.copy(),
-            upper=model.row_upper.copy(),
-            weight=weight,
-            activity=np.zeros(m),
-            delta=np.zeros(m),
-            stamp=np.zeros(m, dtype=np.int64),
-            touched=np.zeros(max(1, 4 * longest), dtype=np.int32),
+            by_row=model.rows,
+            cost=np.append(model.cost, np.zeros(empty)),
+            choices=choices,
+            slacks=slacks,
+            label=self.label,
+            by_label=self.by_label,
+            rows=Rows(model.row_lower.copy(), model.row_upper.copy(), weight, np.zeros(m)),
+            trial=TrialRows(
+                delta=np.zeros(m),
+                stamp=np.zeros(m, dtype=np.int64),
+                mark=np.zeros(slacks.column.size, dtype=np.int64),
+                touched=np.zeros(max(1, 4 * longest), dtype=np.int32),
+            ),
             holder=np.zeros(choices.table.shape[1], dtype=np.int32),
             current=np.zeros(choices.count, dtype=np.int32),
             best=np.zeros(choices.count, dtype=np.int32),
+            excess=np.ones(slacks.column.size),
             numbers=np.zeros(8),
             random=np.array([word], dtype=np.uint64),
-            cost=np.append(model.cost, np.zeros(empty)),
-            by_row=model.rows,
-            group=choices.group,
-            none=choices.none,
-            label=self.label,
-            by_label=self.by_label,
-            of_side=slacks.of_side,
-            slack_cost=slacks.cost,
-            slack_least=slacks.least,
-            slack_most=slacks.most,
-            slack_whole=slacks.is_whole,
-            slack_start=slacks.start,
-            slack_row=slacks.row,
-            slack_side=slacks.side,
-            slack_scale=slacks.scale,
-            slack_mark=np.zeros(slacks.column.size, dtype=np.int64),
-            excess=np.ones(slacks.column.size),
         )
 
 

@@ -32,9 +32,9 @@ inline Terms terms_of(const Sides &sides, std::int64_t i) {
 
 /// The last entry of a code before a place of the trail, or -1.
 inline std::int64_t latest_before(const State &state, std::int64_t code, std::int64_t end) {
-    std::int64_t place = state.latest[code];
+    std::int64_t place = state.trail.latest[code];
     while (place >= end)
-        place = state.entry_before[place];
+        place = state.trail.before[place];
     return place;
 }
 
@@ -48,10 +48,10 @@ inline double explain_terms(const State &state, const Terms &terms, std::int64_t
         std::int64_t place = -1;
         if (code != without) {
             place = latest_before(state, code, end);
-            const double value = place >= 0 ? state.entry_value[place] : state.root[code];
+            const double value = place >= 0 ? state.trail.value[place] : state.root[code];
             total += terms.coefficients[p] * value;
         }
-        state.found[p] = static_cast<std::int32_t>(place);
+        state.analysis.found[p] = static_cast<std::int32_t>(place);
     }
     state.counts[EXPLAINED] = size;
     state.counts[WORK] += size;
@@ -60,7 +60,7 @@ inline double explain_terms(const State &state, const Terms &terms, std::int64_t
 
 /// Whether an entry came after a decision.
 inline bool is_decided(const State &state, std::int64_t place) {
-    return place >= 0 && state.entry_level[place] > 0;
+    return place >= 0 && state.trail.level[place] > 0;
 }
 
 /// Leave out of the listed entries what ``spare`` allows, and those of the root.
@@ -68,17 +68,17 @@ inline void weaken(const State &state, const Span<const double> &coefficients, d
     std::int64_t kept = 0;
     const std::int64_t listed = state.counts[EXPLAINED];
     for (std::int64_t k = 0; k < listed; ++k) {
-        std::int64_t place = state.found[k];
-        while (is_decided(state, place) && state.seen[place] == 0) {
+        std::int64_t place = state.analysis.found[k];
+        while (is_decided(state, place) && state.analysis.seen[place] == 0) {
             const double change =
-                coefficients[k] * (state.entry_value[place] - state.entry_old[place]);
+                coefficients[k] * (state.trail.value[place] - state.trail.old[place]);
             if (!(change <= spare))
                 break;
             spare -= change;
-            place = state.entry_before[place];
+            place = state.trail.before[place];
         }
         if (is_decided(state, place))
-            state.found[kept++] = static_cast<std::int32_t>(place);
+            state.analysis.found[kept++] = static_cast<std::int32_t>(place);
     }
     state.counts[EXPLAINED] = kept;
 }
@@ -87,17 +87,17 @@ inline void weaken(const State &state, const Span<const double> &coefficients, d
 inline void explain_by_clause(const State &state, std::int64_t c, std::int64_t without,
                               std::int64_t end) {
     std::int64_t kept = 0;
-    const std::int64_t first = state.clause_start[c], last = state.clause_start[c + 1];
+    const std::int64_t first = state.clauses.start[c], last = state.clauses.start[c + 1];
     for (std::int64_t k = first; k < last; ++k) {
-        const std::int64_t code = state.literal_code[k];
+        const std::int64_t code = state.clauses.code[k];
         if (code == without)
             continue;
         std::int64_t place = latest_before(state, code ^ 1, end);
-        const double needed = 1.0 - state.literal_value[k];
-        while (place >= 0 && state.entry_old[place] >= needed)
-            place = state.entry_before[place];
+        const double needed = 1.0 - state.clauses.value[k];
+        while (place >= 0 && state.trail.old[place] >= needed)
+            place = state.trail.before[place];
         if (is_decided(state, place))
-            state.found[kept++] = static_cast<std::int32_t>(place);
+            state.analysis.found[kept++] = static_cast<std::int32_t>(place);
     }
     state.counts[EXPLAINED] = kept;
     state.counts[WORK] += last - first;
@@ -105,20 +105,20 @@ inline void explain_by_clause(const State &state, std::int64_t c, std::int64_t w
 
 /// List why an entry that is no decision came onto the trail.
 inline void explain_entry(const Sides &sides, const State &state, std::int64_t place) {
-    const std::int64_t reason = state.entry_reason[place], code = state.entry_code[place];
+    const std::int64_t reason = state.trail.reason[place], code = state.trail.code[place];
     if (reason < 0) {
         explain_by_clause(state, -2 - reason, code, place);
         return;
     }
     const Terms terms = terms_of(sides, reason);
     const std::int64_t mine = code ^ 1;
-    const double right = state.right[reason];
+    const double right = state.sums.right[reason];
     const double excess = explain_terms(state, terms, mine, place, right);
     double c = SMALLEST;
     for (std::int64_t p = 0; p < terms.codes.size(); ++p)
         if (terms.codes[p] == mine)
             c = terms.coefficients[p];
-    double most = -state.entry_value[place];
+    double most = -state.trail.value[place];
     if (sides.is_integer[code >> 1] == 1)
         most += 1.0 - 2.0 * TOLERANCE;
     const double spare = c * most + excess - SPARE * (std::abs(right) + std::abs(excess));
@@ -133,7 +133,7 @@ inline void explain_conflict(const Sides &sides, const State &state) {
         return;
     }
     const Terms terms = terms_of(sides, culprit);
-    const double right = state.right[culprit];
+    const double right = state.sums.right[culprit];
     const double excess = explain_terms(state, terms, NOTHING, end, right);
     const double spare = excess - room_of(right) - SPARE * (std::abs(right) + std::abs(excess));
     weaken(state, terms.coefficients, spare);
@@ -149,16 +149,16 @@ constexpr std::int64_t STAMP_BITS = 0x3FFFFFFF;
 inline void mark_found(const Sides &sides, const State &state) {
     const Span<std::int64_t> counts = state.counts;
     for (std::int64_t k = 0; k < counts[EXPLAINED]; ++k) {
-        const std::int32_t place = state.found[k];
-        if (state.seen[place] != 0)
+        const std::int32_t place = state.analysis.found[k];
+        if (state.analysis.seen[place] != 0)
             continue;
-        state.seen[place] = 1;
-        state.touched[counts[TOUCHED]++] = place;
-        bump(sides, state, state.entry_code[place] >> 1);
-        if (state.entry_level[place] == counts[AT])
+        state.analysis.seen[place] = 1;
+        state.analysis.touched[counts[TOUCHED]++] = place;
+        bump(sides, state, state.trail.code[place] >> 1);
+        if (state.trail.level[place] == counts[AT])
             counts[OPEN] += 1;
         else
-            state.lits[counts[RECORDED]++] = place;
+            state.analysis.lits[counts[RECORDED]++] = place;
     }
 }
 
@@ -167,16 +167,16 @@ inline bool descend(const State &state) {
     const Span<std::int64_t> counts = state.counts;
     std::int32_t highest = 0;
     for (std::int64_t k = 0; k < counts[RECORDED]; ++k)
-        highest = std::max(highest, state.entry_level[state.lits[k]]);
+        highest = std::max(highest, state.trail.level[state.analysis.lits[k]]);
     if (highest == 0)
         return false;
     std::int64_t kept = 0;
     counts[AT] = highest;
     for (std::int64_t k = 0; k < counts[RECORDED]; ++k) {
-        if (state.entry_level[state.lits[k]] == highest)
+        if (state.trail.level[state.analysis.lits[k]] == highest)
             counts[OPEN] += 1;
         else
-            state.lits[kept++] = state.lits[k];
+            state.analysis.lits[kept++] = state.analysis.lits[k];
     }
     counts[RECORDED] = kept;
     return true;
@@ -184,7 +184,7 @@ inline bool descend(const State &state) {
 
 /// Replace an entry by those that explain it.
 inline void resolve(const Sides &sides, const State &state, std::int64_t place) {
-    state.seen[place] = 2;
+    state.analysis.seen[place] = 2;
     explain_entry(sides, state, place);
     mark_found(sides, state);
 }
@@ -196,9 +196,9 @@ inline std::int64_t first_point(const Sides &sides, const State &state) {
     while (true) {
         if (counts[OPEN] == 0 && !descend(state))
             return -1;
-        while (state.seen[place] != 1 || state.entry_level[place] != counts[AT])
+        while (state.analysis.seen[place] != 1 || state.trail.level[place] != counts[AT])
             --place;
-        if (counts[OPEN] == 1 && sides.is_integer[state.entry_code[place] >> 1] == 1)
+        if (counts[OPEN] == 1 && sides.is_integer[state.trail.code[place] >> 1] == 1)
             return place;
         counts[OPEN] -= 1;
         resolve(sides, state, place);
@@ -211,19 +211,19 @@ inline void resolve_continuous(const Sides &sides, const State &state) {
     const Span<std::int64_t> counts = state.counts;
     std::int64_t k = 0;
     while (k < counts[RECORDED]) {
-        const std::int64_t place = state.lits[k];
-        if (sides.is_integer[state.entry_code[place] >> 1] == 1) {
+        const std::int64_t place = state.analysis.lits[k];
+        if (sides.is_integer[state.trail.code[place] >> 1] == 1) {
             ++k;
             continue;
         }
-        state.lits[k] = state.lits[--counts[RECORDED]];
+        state.analysis.lits[k] = state.analysis.lits[--counts[RECORDED]];
         resolve(sides, state, place);
     }
 }
 
 /// Whether an entry follows from the others of the clause by its own reason.
 inline bool follows(const Sides &sides, const State &state, std::int64_t place) {
-    const std::int64_t reason = state.entry_reason[place];
+    const std::int64_t reason = state.trail.reason[place];
     if (reason == DECISION)
         return false;
     if (reason >= 0 &&
@@ -231,8 +231,8 @@ inline bool follows(const Sides &sides, const State &state, std::int64_t place) 
         return false;
     explain_entry(sides, state, place);
     for (std::int64_t k = 0; k < state.counts[EXPLAINED]; ++k) {
-        const std::int64_t one = state.found[k];
-        const std::int64_t stands = state.chosen[state.entry_code[one]];
+        const std::int64_t one = state.analysis.found[k];
+        const std::int64_t stands = state.analysis.chosen[state.trail.code[one]];
         if (!(one <= stands && stands < place))
             return false;
     }
@@ -242,7 +242,8 @@ inline bool follows(const Sides &sides, const State &state, std::int64_t place) 
 /// Keep the strongest entry of each code, and of those what does not follow from others.
 inline void shorten(const Sides &sides, const State &state, std::int64_t point) {
     const Span<std::int64_t> counts = state.counts;
-    const Span<std::int32_t> lits = state.lits, chosen = state.chosen, code = state.entry_code;
+    const Span<std::int32_t> lits = state.analysis.lits, chosen = state.analysis.chosen,
+                             code = state.trail.code;
     chosen[code[point]] = static_cast<std::int32_t>(point);
     for (std::int64_t k = 0; k < counts[RECORDED]; ++k)
         chosen[code[lits[k]]] = std::max(chosen[code[lits[k]]], lits[k]);
@@ -254,7 +255,7 @@ inline void shorten(const Sides &sides, const State &state, std::int64_t point) 
     }
     counts[RECORDED] = kept;
     for (std::int64_t k = 0; k < counts[TOUCHED]; ++k)
-        chosen[code[state.touched[k]]] = -1;
+        chosen[code[state.analysis.touched[k]]] = -1;
 }
 
 /// How many levels the first entries of the clause are from.
@@ -262,9 +263,9 @@ inline std::int32_t spread_of(const State &state, std::int64_t size) {
     std::int32_t spread = 0;
     const auto now = static_cast<std::int32_t>(state.counts[CONFLICTS] & STAMP_BITS);
     for (std::int64_t k = 0; k < size; ++k) {
-        const std::int64_t level = state.entry_level[state.lits[k]];
-        if (state.stamp[level] != now) {
-            state.stamp[level] = now;
+        const std::int64_t level = state.trail.level[state.analysis.lits[k]];
+        if (state.analysis.stamp[level] != now) {
+            state.analysis.stamp[level] = now;
             ++spread;
         }
     }
@@ -274,14 +275,14 @@ inline std::int32_t spread_of(const State &state, std::int64_t size) {
 /// Put the implication point first, the entry of the highest level besides second; returns that
 /// level.
 inline std::int64_t put_point_first(const State &state, std::int64_t point) {
-    const Span<std::int32_t> lits = state.lits;
+    const Span<std::int32_t> lits = state.analysis.lits;
     const std::int64_t size = state.counts[RECORDED]++;
     lits[size] = lits[0];
     lits[0] = static_cast<std::int32_t>(point);
     std::int64_t level = 0;
     for (std::int64_t k = 1; k <= size; ++k)
-        if (state.entry_level[lits[k]] > level) {
-            level = state.entry_level[lits[k]];
+        if (state.trail.level[lits[k]] > level) {
+            level = state.trail.level[lits[k]];
             std::swap(lits[1], lits[k]);
         }
     return level;
@@ -306,7 +307,7 @@ inline std::int64_t analyse(const Sides &sides, const State &state) {
         level = put_point_first(state, point);
     }
     for (std::int64_t k = 0; k < counts[TOUCHED]; ++k)
-        state.seen[state.touched[k]] = 0;
+        state.analysis.seen[state.analysis.touched[k]] = 0;
     return level;
 }
 
@@ -315,19 +316,19 @@ inline void go_back(const Sides &sides, const State &state, std::int64_t level) 
     const Span<std::int64_t> counts = state.counts;
     if (counts[LEVEL] <= level)
         return;
-    const std::int64_t end = state.level_start[level], count = sides.is_integer.size() - 1;
+    const std::int64_t end = state.trail.level_start[level], count = sides.is_integer.size() - 1;
     drain(state);
     for (std::int64_t place = counts[TRAIL] - 1; place >= end; --place) {
-        const std::int64_t code = state.entry_code[place], j = code >> 1;
+        const std::int64_t code = state.trail.code[place], j = code >> 1;
         if (sides.is_integer[j] == 1) {
             const double bound = state.bound[code];
             if (bound == -state.bound[code ^ 1])
-                state.preferred[j] = (code & 1) == 0 ? bound : -bound;
+                state.order.preferred[j] = (code & 1) == 0 ? bound : -bound;
             if (j != count) // the count is decided by rungs alone
                 put_in_heap(state, j);
         }
-        state.latest[code] = state.entry_before[place];
-        move(sides, state, code, state.entry_old[place], false);
+        state.trail.latest[code] = state.trail.before[place];
+        move(sides, state, code, state.trail.old[place], false);
     }
     counts[TRAIL] = end;
     counts[HEAD] = end;

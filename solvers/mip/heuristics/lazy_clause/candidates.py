@@ -248,13 +248,13 @@ class ValueSelection:
         self._turn += 1
         state.counts[Count.MOST_FIXED] = 0
         if kind in (0, 2):
-            state.preferred[:] = state.closest
+            state.order.preferred[:] = state.order.closest
         elif kind == 1 and starts:
-            state.preferred[:-1] = starts[int(self._rng.integers(len(starts)))]
+            state.order.preferred[:-1] = starts[int(self._rng.integers(len(starts)))]
         elif kind == 1:
-            state.preferred[:-1] = self.plain[turn % len(self.plain)]
+            state.order.preferred[:-1] = self.plain[turn % len(self.plain)]
         else:
-            state.preferred[:-1] = self._random_ends(state)
+            state.order.preferred[:-1] = self._random_ends(state)
 
     def better(self, state: State, best: FloatArray | None) -> None:
         """Take values from another source than the last ones, to come to a better point."""
@@ -262,11 +262,11 @@ class ValueSelection:
         self._turn += 1
         state.counts[Count.MOST_FIXED] = 0
         if kind == "start" and starts:
-            state.preferred[:-1] = starts[-1]
+            state.order.preferred[:-1] = starts[-1]
         elif kind == "best" and best is not None:
-            state.preferred[:-1] = best
+            state.order.preferred[:-1] = best
         elif kind == "objective":
-            state.preferred[:-1] = self.plain[0]
+            state.order.preferred[:-1] = self.plain[0]
 
     def _random_ends(self, state: State) -> FloatArray:
         low, high = state.bound[0:-2:2], -state.bound[1:-2:2]

@@ -177,7 +177,7 @@ class ClauseSearch:
             return
         if np.isposinf(self.most):
             to_root(self._sides, self.state)
-            self.state.right[-1] = 0.0
+            self.state.sums.right[-1] = 0.0
             self.state.bound[-1] = self.state.root[-1] = -most
             begin(self._sides, self.state)
         elif limit_count(self._sides, self.state, most) == SliceEnd.EXHAUSTED:
@@ -186,7 +186,7 @@ class ClauseSearch:
         self.targets.met()
         self._aim()
         if point is not None:
-            self.state.preferred[:-1] = point
+            self.state.order.preferred[:-1] = point
 
     def run(self, budget: Budget) -> Status:
         """Search until the budget is spent or nothing is left."""
@@ -212,7 +212,7 @@ class ClauseSearch:
         entries = self._sides.by_code.lengths[:-2]
         density = (entries[0::2] + entries[1::2]).astype(np.float64)
         density *= 0.5 / max(1.0, float(density.max(initial=1.0)))
-        state.score[:-1] = density + 0.1 * rng.random(density.size)
+        state.order.score[:-1] = density + 0.1 * rng.random(density.size)
         begin(self._sides, state)
         state.counts[Count.UNTIL_RESTART] = RESTART_UNIT
 
@@ -225,8 +225,8 @@ class ClauseSearch:
         if self._is_over:
             return
         least = float(state.bound[-2])
-        if state.infinite[-1] == 0:
-            least = max(least, float(state.activity[-1] - state.bound[-1]))
+        if state.sums.infinite[-1] == 0:
+            least = max(least, float(state.sums.activity[-1] - state.bound[-1]))
         self.least = max(self.least, min(least, self.most + 1.0))
         if np.isfinite(self.most):
             hint = self.grid.nearest(self._believed())
@@ -259,7 +259,7 @@ class ClauseSearch:
             self._patience = unit_of(self.conflicts, int(counts[Count.WORK]))
         counts[Count.UNTIL_RESTART] = self._patience * luby(self._restarts)
         if self._next is not None:
-            state.preferred[:-1] = self._next
+            state.order.preferred[:-1] = self._next
             self._next = None
         elif np.isfinite(self.most):
             self._try_another_target()

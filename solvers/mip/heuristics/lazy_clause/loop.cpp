@@ -8,11 +8,13 @@
 #include "state.h"
 
 NATIVE_STRUCT(mip::lazy_clause::Sides, by_side, by_code, widest, is_exact, is_integer)
-NATIVE_STRUCT(mip::lazy_clause::State, bound, root, right, activity, infinite, queue, queued,
-              entry_code, entry_before, entry_reason, entry_level, entry_value, entry_old, latest,
-              level_start, clause_start, literal_code, literal_value, clause_spread, watch_next,
-              watch_first, score, heap, heap_place, preferred, closest, seen, found, lits, touched,
-              stamp, chosen, rung, counts, numbers)
+NATIVE_STRUCT(mip::lazy_clause::SideSums, right, activity, infinite, queue, queued)
+NATIVE_STRUCT(mip::lazy_clause::Trail, code, before, reason, level, value, old, latest, level_start)
+NATIVE_STRUCT(mip::lazy_clause::Clauses, start, code, value, spread, watch_next, watch_first)
+NATIVE_STRUCT(mip::lazy_clause::Order, score, heap, place, preferred, closest)
+NATIVE_STRUCT(mip::lazy_clause::Analysis, seen, found, lits, touched, stamp, chosen)
+NATIVE_STRUCT(mip::lazy_clause::State, bound, root, sums, trail, clauses, order, analysis, rung,
+              counts, numbers)
 
 namespace mip::lazy_clause {
 namespace {
@@ -28,14 +30,15 @@ constexpr std::int64_t HOLDS = -1;
 
 /// Begin another level.
 void begin_level(const State &state) {
-    state.level_start[state.counts[LEVEL]] = static_cast<std::int32_t>(state.counts[TRAIL]);
+    state.trail.level_start[state.counts[LEVEL]] = static_cast<std::int32_t>(state.counts[TRAIL]);
     state.counts[LEVEL] += 1;
 }
 
 /// Bring a column to its preferred value, or one of its bounds there where that lies between them.
 void decide(const Sides &sides, const State &state, std::int64_t j) {
     const double low = state.bound[2 * j], high = -state.bound[2 * j + 1];
-    const double value = std::min(std::max(native::round_even(state.preferred[j]), low), high);
+    const double value =
+        std::min(std::max(native::round_even(state.order.preferred[j]), low), high);
     begin_level(state);
     const bool is_upper = value < high;
     raise_bound(sides, state, 2 * j + is_upper, (is_upper ? -value : value) + 0.0, DECISION);
@@ -76,7 +79,7 @@ void keep_closest(const Sides &sides, const State &state) {
     counts[MOST_FIXED] = counts[FIXED];
     const std::int64_t columns = sides.is_integer.size();
     for (std::int64_t j = 0; j < columns; ++j)
-        state.closest[j] = is_open(state, j) ? state.preferred[j] : state.bound[2 * j];
+        state.order.closest[j] = is_open(state, j) ? state.order.preferred[j] : state.bound[2 * j];
     counts[WORK] += columns;
 }
 
@@ -84,15 +87,15 @@ void keep_closest(const Sides &sides, const State &state) {
 bool take_clause(const State &state, std::int32_t spread) {
     const Span<std::int64_t> counts = state.counts;
     const std::int64_t c = counts[CLAUSES], first = counts[LITERALS], size = counts[RECORDED];
-    if (c >= state.clause_spread.size() || first + size > state.literal_code.size())
+    if (c >= state.clauses.spread.size() || first + size > state.clauses.code.size())
         return false;
     for (std::int64_t k = 0; k < size; ++k) {
-        const std::int64_t place = state.lits[k];
-        state.literal_code[first + k] = state.entry_code[place] ^ 1;
-        state.literal_value[first + k] = 1.0 - state.entry_value[place];
+        const std::int64_t place = state.analysis.lits[k];
+        state.clauses.code[first + k] = state.trail.code[place] ^ 1;
+        state.clauses.value[first + k] = 1.0 - state.trail.value[place];
     }
-    state.clause_start[c + 1] = static_cast<std::int32_t>(first + size);
-    state.clause_spread[c] = spread;
+    state.clauses.start[c + 1] = static_cast<std::int32_t>(first + size);
+    state.clauses.spread[c] = spread;
     counts[CLAUSES] = c + 1;
     counts[LITERALS] = first + size;
     watch(state, c, 0);
@@ -110,10 +113,10 @@ std::int64_t learn(const Sides &sides, const State &state) {
     if (level < 0)
         return EXHAUSTED;
     state.numbers[STEP] /= FADING;
-    const std::int64_t size = counts[RECORDED], point = state.lits[0];
+    const std::int64_t size = counts[RECORDED], point = state.analysis.lits[0];
     const std::int32_t spread = spread_of(state, size);
-    const std::int64_t code = state.entry_code[point] ^ 1;
-    const double value = 1.0 - state.entry_value[point];
+    const std::int64_t code = state.trail.code[point] ^ 1;
+    const double value = 1.0 - state.trail.value[point];
     std::int64_t reason = DECISION;
     if (size > 1) {
         reason = -2 - counts[CLAUSES];
@@ -134,45 +137,45 @@ std::int64_t learn(const Sides &sides, const State &state) {
 }
 
 void check(const Sides &sides, const State &state) {
-    const std::int64_t n = sides.is_integer.size(), codes = 2 * n, r = state.right.size();
-    const std::int64_t t = state.entry_code.size(), levels = state.level_start.size();
+    const std::int64_t n = sides.is_integer.size(), codes = 2 * n, r = state.sums.right.size();
+    const std::int64_t t = state.trail.code.size(), levels = state.trail.level_start.size();
     check_length("counts", state.counts.size(), NUM_COUNTS);
     check_length("numbers", state.numbers.size(), NUM_NUMBERS);
     native::check_rows("by_side", sides.by_side, r);
     native::check_rows("by_code", sides.by_code, codes);
     for (const auto &[name, size] : {std::pair{"widest", sides.widest.size()},
                                      {"is_exact", sides.is_exact.size()},
-                                     {"activity", state.activity.size()},
-                                     {"infinite", state.infinite.size()},
-                                     {"queue", state.queue.size()},
-                                     {"queued", state.queued.size()}})
+                                     {"activity", state.sums.activity.size()},
+                                     {"infinite", state.sums.infinite.size()},
+                                     {"queue", state.sums.queue.size()},
+                                     {"queued", state.sums.queued.size()}})
         check_length(name, size, r);
     for (const auto &[name, size] : {std::pair{"bound", state.bound.size()},
                                      {"root", state.root.size()},
-                                     {"latest", state.latest.size()},
-                                     {"watch_first", state.watch_first.size()},
-                                     {"chosen", state.chosen.size()}})
+                                     {"latest", state.trail.latest.size()},
+                                     {"watch_first", state.clauses.watch_first.size()},
+                                     {"chosen", state.analysis.chosen.size()}})
         check_length(name, size, codes);
-    for (const auto &[name, size] : {std::pair{"score", state.score.size()},
-                                     {"heap", state.heap.size()},
-                                     {"heap_place", state.heap_place.size()},
-                                     {"preferred", state.preferred.size()},
-                                     {"closest", state.closest.size()}})
+    for (const auto &[name, size] : {std::pair{"score", state.order.score.size()},
+                                     {"heap", state.order.heap.size()},
+                                     {"heap_place", state.order.place.size()},
+                                     {"preferred", state.order.preferred.size()},
+                                     {"closest", state.order.closest.size()}})
         check_length(name, size, n);
-    for (const auto &[name, size] : {std::pair{"entry_before", state.entry_before.size()},
-                                     {"entry_reason", state.entry_reason.size()},
-                                     {"entry_level", state.entry_level.size()},
-                                     {"entry_value", state.entry_value.size()},
-                                     {"entry_old", state.entry_old.size()},
-                                     {"seen", state.seen.size()},
-                                     {"found", state.found.size()},
-                                     {"lits", state.lits.size()},
-                                     {"touched", state.touched.size()}})
+    for (const auto &[name, size] : {std::pair{"entry_before", state.trail.before.size()},
+                                     {"entry_reason", state.trail.reason.size()},
+                                     {"entry_level", state.trail.level.size()},
+                                     {"entry_value", state.trail.value.size()},
+                                     {"entry_old", state.trail.old.size()},
+                                     {"seen", state.analysis.seen.size()},
+                                     {"found", state.analysis.found.size()},
+                                     {"lits", state.analysis.lits.size()},
+                                     {"touched", state.analysis.touched.size()}})
         check_length(name, size, t);
-    check_length("stamp", state.stamp.size(), levels);
-    check_length("clause_start", state.clause_start.size(), state.clause_spread.size() + 1);
-    check_length("watch_next", state.watch_next.size(), 2 * state.clause_spread.size());
-    check_length("literal_value", state.literal_value.size(), state.literal_code.size());
+    check_length("stamp", state.analysis.stamp.size(), levels);
+    check_length("clause_start", state.clauses.start.size(), state.clauses.spread.size() + 1);
+    check_length("watch_next", state.clauses.watch_next.size(), 2 * state.clauses.spread.size());
+    check_length("literal_value", state.clauses.value.size(), state.clauses.code.size());
     check_length("rung", state.rung.size(), state.counts[RUNGS]);
 }
 
@@ -191,7 +194,8 @@ std::int64_t search(const Sides &sides, const State &state, std::int64_t end) {
         }
         if (counts[WORK] >= end)
             return RUNNING;
-        if (counts[TRAIL] >= state.entry_code.size() || counts[LEVEL] >= state.level_start.size()) {
+        if (counts[TRAIL] >= state.trail.code.size() ||
+            counts[LEVEL] >= state.trail.level_start.size()) {
             go_back(sides, state, ROOT); // no room: begin anew, where bounds are settled
             return RESTART;
         }
@@ -213,7 +217,7 @@ std::int64_t learn_row(const Sides &sides, const State &state, Span<const std::i
                        Span<const double> coefficients, double right) {
     check(sides, state);
     check_length("coefficients", coefficients.size(), codes.size());
-    check_length("found", state.found.size(), codes.size());
+    check_length("found", state.analysis.found.size(), codes.size());
     const double excess =
         explain_terms(state, {codes, coefficients}, NOTHING, state.counts[TRAIL], right);
     const double room = TOLERANCE * std::max(1.0, std::abs(right));
@@ -227,7 +231,7 @@ std::int64_t learn_row(const Sides &sides, const State &state, Span<const std::i
 std::int64_t learn_decisions(const Sides &sides, const State &state) {
     check(sides, state);
     const std::int64_t levels = state.counts[LEVEL];
-    std::copy_n(state.level_start.begin(), levels, state.found.begin());
+    std::copy_n(state.trail.level_start.begin(), levels, state.analysis.found.begin());
     state.counts[EXPLAINED] = levels;
     drain(state);
     return learn(sides, state);
@@ -243,7 +247,7 @@ void to_root(const Sides &sides, const State &state) {
 void forget(const State &state) {
     const Span<std::int64_t> counts = state.counts;
     for (std::int64_t place = 0; place < counts[TRAIL]; ++place)
-        state.latest[state.entry_code[place]] = -1;
+        state.trail.latest[state.trail.code[place]] = -1;
     std::copy(state.bound.begin(), state.bound.end(), state.root.begin());
     counts[TRAIL] = 0;
     counts[HEAD] = 0;

@@ -82,9 +82,9 @@ inline void tighten_entry(const Sides &sides, const State &state, std::int64_t i
 inline bool visit_side(const Sides &sides, const State &state, std::int64_t i) {
     if (sides.is_exact[i] == 0)
         sum_side(sides, state, i);
-    const double right = state.right[i];
-    const std::int64_t infinite = state.infinite[i];
-    double slack = right - state.activity[i];
+    const double right = state.sums.right[i];
+    const std::int64_t infinite = state.sums.infinite[i];
+    double slack = right - state.sums.activity[i];
     if (infinite == 0 && slack < -room_of(right)) {
         state.counts[CONFLICT] = i;
         return false;
@@ -96,7 +96,7 @@ inline bool visit_side(const Sides &sides, const State &state, std::int64_t i) {
     const std::int64_t first = sides.by_side.indptr[i];
     std::int64_t last = sides.by_side.indptr[i + 1];
     state.counts[WORK] += last - first;
-    if (i == state.right.size() - 1)
+    if (i == state.sums.right.size() - 1)
         --last; // the count of the objective, which only clauses and decisions bound
     for (std::int64_t p = first; p < last; ++p)
         tighten_entry(sides, state, i, p, infinite == 1, slack);
@@ -112,10 +112,10 @@ constexpr std::int64_t POLLED_VISITS = 1024;
 /// Take the first side out of the queue.
 inline std::int64_t take_queued(const State &state) {
     std::int64_t &head = state.counts[QUEUE_HEAD];
-    const std::int64_t i = state.queue[head];
-    head = head + 1 < state.queue.size() ? head + 1 : 0;
+    const std::int64_t i = state.sums.queue[head];
+    head = head + 1 < state.sums.queue.size() ? head + 1 : 0;
     state.counts[QUEUE_SIZE] -= 1;
-    state.queued[i] = 0;
+    state.sums.queued[i] = 0;
     return i;
 }
 
@@ -127,7 +127,7 @@ inline bool propagate(const Sides &sides, const State &state) {
     const Span<std::int64_t> counts = state.counts;
     counts[CONFLICT] = UNTRUE;
     const std::int64_t full =
-        state.entry_code.size() - state.level_start.size() - sides.is_integer.size();
+        state.trail.code.size() - state.trail.level_start.size() - sides.is_integer.size();
     bool holds = true;
     for (std::int64_t visits = 1; holds; ++visits) {
         if (visits % POLLED_VISITS == 0)
@@ -139,7 +139,7 @@ inline bool propagate(const Sides &sides, const State &state) {
             return true;
         }
         if (counts[HEAD] < counts[TRAIL]) {
-            const std::int64_t code = state.entry_code[counts[HEAD]++];
+            const std::int64_t code = state.trail.code[counts[HEAD]++];
             holds = visit_clauses(sides, state, code);
         } else if (counts[QUEUE_SIZE] > 0) {
             holds = visit_side(sides, state, take_queued(state));
@@ -157,7 +157,7 @@ inline void sum_all(const Sides &sides, const State &state) {
     state.counts[FIXED] = 0;
     for (std::int64_t j = 0; j < sides.is_integer.size(); ++j)
         state.counts[FIXED] += sides.is_integer[j] == 1 && !is_open(state, j);
-    for (std::int64_t i = 0; i < state.right.size(); ++i) {
+    for (std::int64_t i = 0; i < state.sums.right.size(); ++i) {
         sum_side(sides, state, i);
         wake(sides, state, i);
     }

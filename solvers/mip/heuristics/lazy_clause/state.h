@@ -58,20 +58,41 @@ struct Sides {
     Span<const std::uint8_t> is_exact, is_integer;
 };
 
-struct State {
-    Span<double> bound, root, right, activity;
+/// The smallest activities of sides, and those that wait to be looked at.
+struct SideSums {
+    Span<double> right, activity;
     Span<std::int32_t> infinite, queue;
     Span<std::uint8_t> queued;
-    Span<std::int32_t> entry_code, entry_before, entry_reason, entry_level;
-    Span<double> entry_value, entry_old;
-    Span<std::int32_t> latest, level_start, clause_start, literal_code;
-    Span<double> literal_value;
-    Span<std::int32_t> clause_spread, watch_next, watch_first;
+};
+/// Which bounds rose, in which order, and why.
+struct Trail {
+    Span<std::int32_t> code, before, reason, level;
+    Span<double> value, old;
+    Span<std::int32_t> latest, level_start;
+};
+struct Clauses {
+    Span<std::int32_t> start, code;
+    Span<double> value;
+    Span<std::int32_t> spread, watch_next, watch_first;
+};
+/// Which column is decided next, and to which value.
+struct Order {
     Span<double> score;
-    Span<std::int32_t> heap, heap_place;
+    Span<std::int32_t> heap, place;
     Span<double> preferred, closest;
+};
+/// Marks and lists of the analysis of a contradiction.
+struct Analysis {
     Span<std::uint8_t> seen;
     Span<std::int32_t> found, lits, touched, stamp, chosen;
+};
+struct State {
+    Span<double> bound, root;
+    SideSums sums;
+    Trail trail;
+    Clauses clauses;
+    Order order;
+    Analysis analysis;
     Span<double> rung;
     Span<std::int64_t> counts;
     Span<double> numbers;
@@ -79,20 +100,21 @@ struct State {
 
 /// The place of the queue's entry number k.
 inline std::int64_t place_in_queue(const State &state, std::int64_t k) {
-    const std::int64_t place = state.counts[QUEUE_HEAD] + k, size = state.queue.size();
+    const std::int64_t place = state.counts[QUEUE_HEAD] + k, size = state.sums.queue.size();
     return place < size ? place : place - size;
 }
 
 /// Queue a side if it may tighten something or be contradicted.
 inline void wake(const Sides &sides, const State &state, std::int64_t i) {
-    const std::int64_t infinite = state.infinite[i];
-    if (state.queued[i] == 1 || infinite > 1)
+    const std::int64_t infinite = state.sums.infinite[i];
+    if (state.sums.queued[i] == 1 || infinite > 1)
         return;
-    if (infinite == 0 && state.right[i] - state.activity[i] >= sides.widest[i] + TOLERANCE)
+    if (infinite == 0 &&
+        state.sums.right[i] - state.sums.activity[i] >= sides.widest[i] + TOLERANCE)
         return;
     std::int64_t &queued = state.counts[QUEUE_SIZE];
-    state.queue[place_in_queue(state, queued)] = static_cast<std::int32_t>(i);
-    state.queued[i] = 1;
+    state.sums.queue[place_in_queue(state, queued)] = static_cast<std::int32_t>(i);
+    state.sums.queued[i] = 1;
     ++queued;
 }
 
@@ -116,8 +138,8 @@ inline void move(const Sides &sides, const State &state, std::int64_t code, doub
     const std::int64_t first = sides.by_code.indptr[code], last = sides.by_code.indptr[code + 1];
     for (std::int64_t p = first; p < last; ++p) {
         const std::int64_t i = sides.by_code.indices[p];
-        state.activity[i] += sides.by_code.data[p] * step;
-        state.infinite[i] += count;
+        state.sums.activity[i] += sides.by_code.data[p] * step;
+        state.sums.infinite[i] += count;
         if (wakes)
             wake(sides, state, i);
     }
@@ -130,15 +152,15 @@ inline void move(const Sides &sides, const State &state, std::int64_t code, doub
 inline void raise_bound(const Sides &sides, const State &state, std::int64_t code, double value,
                         std::int64_t reason) {
     const std::int64_t place = state.counts[TRAIL];
-    if (place >= state.entry_code.size())
+    if (place >= state.trail.code.size())
         return;
-    state.entry_code[place] = static_cast<std::int32_t>(code);
-    state.entry_before[place] = state.latest[code];
-    state.entry_reason[place] = static_cast<std::int32_t>(reason);
-    state.entry_level[place] = static_cast<std::int32_t>(state.counts[LEVEL]);
-    state.entry_value[place] = value;
-    state.entry_old[place] = state.bound[code];
-    state.latest[code] = static_cast<std::int32_t>(place);
+    state.trail.code[place] = static_cast<std::int32_t>(code);
+    state.trail.before[place] = state.trail.latest[code];
+    state.trail.reason[place] = static_cast<std::int32_t>(reason);
+    state.trail.level[place] = static_cast<std::int32_t>(state.counts[LEVEL]);
+    state.trail.value[place] = value;
+    state.trail.old[place] = state.bound[code];
+    state.trail.latest[code] = static_cast<std::int32_t>(place);
     state.counts[TRAIL] = place + 1;
     move(sides, state, code, value, true);
 }
@@ -146,7 +168,7 @@ inline void raise_bound(const Sides &sides, const State &state, std::int64_t cod
 /// Forget the queued sides.
 inline void drain(const State &state) {
     for (std::int64_t k = 0; k < state.counts[QUEUE_SIZE]; ++k)
-        state.queued[state.queue[place_in_queue(state, k)]] = 0;
+        state.sums.queued[state.sums.queue[place_in_queue(state, k)]] = 0;
     state.counts[QUEUE_HEAD] = 0;
     state.counts[QUEUE_SIZE] = 0;
 }
@@ -163,32 +185,32 @@ inline void sum_side(const Sides &sides, const State &state, std::int64_t i) {
         else
             ++infinite;
     }
-    state.activity[i] = total;
-    state.infinite[i] = infinite;
+    state.sums.activity[i] = total;
+    state.sums.infinite[i] = infinite;
     state.counts[WORK] += last - first;
 }
 
 /// Whether a literal holds in the whole box.
 inline bool is_true(const State &state, std::int64_t k) {
-    return state.bound[state.literal_code[k]] >= state.literal_value[k];
+    return state.bound[state.clauses.code[k]] >= state.clauses.value[k];
 }
 
 /// Whether a literal holds nowhere in the box.
 inline bool is_false(const State &state, std::int64_t k) {
-    return state.bound[state.literal_code[k] ^ 1] >= 1.0 - state.literal_value[k];
+    return state.bound[state.clauses.code[k] ^ 1] >= 1.0 - state.clauses.value[k];
 }
 
 /// Enter a clause into the list of the code that makes its literal ``w`` false.
 inline void watch(const State &state, std::int64_t c, std::int64_t w) {
-    const std::int64_t code = state.literal_code[state.clause_start[c] + w] ^ 1;
-    state.watch_next[2 * c + w] = state.watch_first[code];
-    state.watch_first[code] = static_cast<std::int32_t>(2 * c + w);
+    const std::int64_t code = state.clauses.code[state.clauses.start[c] + w] ^ 1;
+    state.clauses.watch_next[2 * c + w] = state.clauses.watch_first[code];
+    state.clauses.watch_first[code] = static_cast<std::int32_t>(2 * c + w);
 }
 
 /// Exchange two literals of a clause.
 inline void swap_literals(const State &state, std::int64_t a, std::int64_t b) {
-    std::swap(state.literal_code[a], state.literal_code[b]);
-    std::swap(state.literal_value[a], state.literal_value[b]);
+    std::swap(state.clauses.code[a], state.clauses.code[b]);
+    std::swap(state.clauses.value[a], state.clauses.value[b]);
 }
 
 /// The first literal from ``first`` on and before ``last`` that may still hold, or ``last``.
@@ -200,13 +222,13 @@ inline std::int64_t find_hope(const State &state, std::int64_t first, std::int64
 
 /// Look at the clauses that watch a code which rose; returns false on a contradiction.
 inline bool visit_clauses(const Sides &sides, const State &state, std::int64_t code) {
-    const Span<std::int32_t> next = state.watch_next;
-    std::int64_t before = -1, node = state.watch_first[code], seen = 0;
+    const Span<std::int32_t> next = state.clauses.watch_next;
+    std::int64_t before = -1, node = state.clauses.watch_first[code], seen = 0;
     bool holds = true;
     while (holds && node >= 0) {
         const std::int32_t following = next[node];
         const std::int64_t c = node >> 1, w = node & 1;
-        const std::int64_t first = state.clause_start[c], last = state.clause_start[c + 1];
+        const std::int64_t first = state.clauses.start[c], last = state.clauses.start[c + 1];
         const std::int64_t mine = first + w, other = first + 1 - w;
         ++seen;
         if (is_false(state, mine) && !is_true(state, other)) {
@@ -214,14 +236,14 @@ inline bool visit_clauses(const Sides &sides, const State &state, std::int64_t c
             seen += hope - (first + 2) + (hope < last);
             if (hope < last) {
                 swap_literals(state, mine, hope);
-                (before < 0 ? state.watch_first[code] : next[before]) = following;
+                (before < 0 ? state.clauses.watch_first[code] : next[before]) = following;
                 watch(state, c, w);
                 node = following;
                 continue;
             }
             holds = !is_false(state, other);
             if (holds)
-                raise_bound(sides, state, state.literal_code[other], state.literal_value[other],
+                raise_bound(sides, state, state.clauses.code[other], state.clauses.value[other],
                             -2 - c);
             else
                 state.counts[CONFLICT] = -2 - c;
@@ -235,7 +257,7 @@ inline bool visit_clauses(const Sides &sides, const State &state, std::int64_t c
 
 /// Rebuild the lists of watches.
 inline void watch_all(const State &state) {
-    for (std::int32_t &first : state.watch_first)
+    for (std::int32_t &first : state.clauses.watch_first)
         first = -1;
     for (std::int64_t c = 0; c < state.counts[CLAUSES]; ++c) {
         watch(state, c, 0);
@@ -251,16 +273,16 @@ constexpr double FADING = 0.95;
 
 /// Put a column at a place of the heap.
 inline void put_at(const State &state, std::int64_t place, std::int64_t j) {
-    state.heap[place] = static_cast<std::int32_t>(j);
-    state.heap_place[j] = static_cast<std::int32_t>(place);
+    state.order.heap[place] = static_cast<std::int32_t>(j);
+    state.order.place[j] = static_cast<std::int32_t>(place);
 }
 
 /// Move what stands at a place of the heap up to where it belongs.
 inline void sift_up(const State &state, std::int64_t place) {
-    const std::int64_t j = state.heap[place];
+    const std::int64_t j = state.order.heap[place];
     while (place > 0) {
-        const std::int64_t parent = (place - 1) >> 1, other = state.heap[parent];
-        if (state.score[other] >= state.score[j])
+        const std::int64_t parent = (place - 1) >> 1, other = state.order.heap[parent];
+        if (state.order.score[other] >= state.order.score[j])
             break;
         put_at(state, place, other);
         place = parent;
@@ -270,7 +292,7 @@ inline void sift_up(const State &state, std::int64_t place) {
 
 /// Put a column into the heap, unless it is there.
 inline void put_in_heap(const State &state, std::int64_t j) {
-    if (state.heap_place[j] < 0) {
+    if (state.order.place[j] < 0) {
         const std::int64_t place = state.counts[HEAP]++;
         put_at(state, place, j);
         sift_up(state, place);
@@ -280,17 +302,18 @@ inline void put_in_heap(const State &state, std::int64_t j) {
 /// Take the first column out of the heap.
 inline void take_top(const State &state) {
     const std::int64_t size = --state.counts[HEAP];
-    state.heap_place[state.heap[0]] = -1;
+    state.order.place[state.order.heap[0]] = -1;
     if (size == 0)
         return;
-    const std::int64_t j = state.heap[size];
+    const std::int64_t j = state.order.heap[size];
     std::int64_t place = 0;
     while (2 * place + 1 < size) {
         std::int64_t child = 2 * place + 1;
-        if (child + 1 < size && state.score[state.heap[child + 1]] > state.score[state.heap[child]])
+        if (child + 1 < size && state.order.score[state.order.heap[child + 1]] >
+                                    state.order.score[state.order.heap[child]])
             ++child;
-        const std::int64_t other = state.heap[child];
-        if (state.score[j] >= state.score[other])
+        const std::int64_t other = state.order.heap[child];
+        if (state.order.score[j] >= state.order.score[other])
             break;
         put_at(state, place, other);
         place = child;
@@ -306,7 +329,7 @@ inline bool is_open(const State &state, std::int64_t j) {
 /// The open column with the highest score, or -1; it stays in the heap.
 inline std::int64_t next_column(const State &state) {
     while (state.counts[HEAP] > 0) {
-        const std::int64_t j = state.heap[0];
+        const std::int64_t j = state.order.heap[0];
         if (is_open(state, j))
             return j;
         take_top(state);
@@ -318,14 +341,14 @@ inline std::int64_t next_column(const State &state) {
 inline void bump(const Sides &sides, const State &state, std::int64_t j) {
     if (sides.is_integer[j] == 0)
         return;
-    state.score[j] += state.numbers[STEP];
-    if (state.score[j] > LARGEST_SCORE) {
-        for (double &score : state.score)
+    state.order.score[j] += state.numbers[STEP];
+    if (state.order.score[j] > LARGEST_SCORE) {
+        for (double &score : state.order.score)
             score /= LARGEST_SCORE;
         state.numbers[STEP] /= LARGEST_SCORE;
     }
-    if (state.heap_place[j] >= 0)
-        sift_up(state, state.heap_place[j]);
+    if (state.order.place[j] >= 0)
+        sift_up(state, state.order.place[j]);
 }
 
 /// Put every open integer column of the model into the heap.

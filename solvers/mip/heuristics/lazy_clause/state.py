@@ -72,52 +72,124 @@ class Count(IntEnum):
     """Rungs that are set."""
 
 
-class State(NamedTuple):
-    """The arrays of a search over n columns, the count of the objective among them, and r sides.
+class SideSums(NamedTuple):
+    """The smallest activities of r sides, and those that wait to be looked at.
 
     Attributes
     ----------
-    bound, root : (2n,) float64
-        By codes, now and before any decision.
     right, activity : (r,) float64
         Right-hand side of each side, and its smallest activity without infinite terms.
     infinite : (r,) int32
         Infinite terms of that activity.
     queue, queued : (r,) int32, uint8
-    entry_code, entry_before, entry_reason, entry_level : (t,) int32
-        The trail: which bound rose, at which place of the trail it had risen last (-1: it stood at
-        the root), why (a side, -2 - c for a clause, or a decision), and after how many decisions.
-    entry_value, entry_old : (t,) float64
+    """
+
+    right: FloatArray
+    activity: FloatArray
+    infinite: IndexArray
+    queue: IndexArray
+    queued: ByteArray
+
+
+class Trail(NamedTuple):
+    """Which bounds rose, in which order, and why.
+
+    Attributes
+    ----------
+    code, before, reason, level : (t,) int32
+        Which bound rose, at which place of the trail it had risen last (-1: it stood at the root),
+        why (a side, -2 - c for a clause, or a decision), and after how many decisions.
+    value, old : (t,) float64
         The bound after and before.
     latest : (2n,) int32
         Last place of each bound on the trail, or -1.
     level_start : (l,) int32
         Length of the trail before each decision.
-    clause_start : (c+1,) int32
-    literal_code, literal_value : int32, float64
-        A literal says ``bound[code] >= value``. The first two of a clause are watched.
-    clause_spread : (c,) int32
+    """
+
+    code: IndexArray
+    before: IndexArray
+    reason: IndexArray
+    level: IndexArray
+    value: FloatArray
+    old: FloatArray
+    latest: IndexArray
+    level_start: IndexArray
+
+
+class Clauses(NamedTuple):
+    """Clauses of literals; one says ``bound[code] >= value``. The first two of each are watched.
+
+    Attributes
+    ----------
+    start : (c+1,) int32
+    code, value : int32, float64
+    spread : (c,) int32
         Number of decisions that a clause ties together when it is learned.
     watch_next : (2c,) int32
         Watch 2 c + w follows in the list of the code that can make literal w of clause c false.
     watch_first : (2n,) int32
+    """
+
+    start: IndexArray
+    code: IndexArray
+    value: FloatArray
+    spread: IndexArray
+    watch_next: IndexArray
+    watch_first: IndexArray
+
+
+class Order(NamedTuple):
+    """Which column is decided next, and to which value.
+
+    Attributes
+    ----------
     score : (n,) float64
         How often a column was part of contradictions lately.
-    heap, heap_place : (n,) int32
-    preferred : (n,) float64
-        The value that each column is to have next.
-    closest : (n,) float64
-        Values where most columns were fixed.
+    heap, place : (n,) int32
+    preferred, closest : (n,) float64
+        The value that each column is to have next, and values where most columns were fixed.
+    """
+
+    score: FloatArray
+    heap: IndexArray
+    place: IndexArray
+    preferred: FloatArray
+    closest: FloatArray
+
+
+class Analysis(NamedTuple):
+    """Marks and lists of the analysis of a contradiction.
+
+    Attributes
+    ----------
     seen : (t,) uint8
-        Marks of the analysis.
     found, lits, touched : (t,) int32
-        Its lists: entries that explain something; entries of the clause to be; entries marked.
-    rung : (MOST_RUNGS,) float64
-        Counts that are decided to be the most before anything else is, falling: assumptions.
+        Entries that explain something; entries of the clause to be; entries marked.
     stamp : (l,) int32
         Conflict at which a level was counted last.
     chosen : (2n,) int32
         Entry that stands for a code in the clause to be, or -1.
+    """
+
+    seen: ByteArray
+    found: IndexArray
+    lits: IndexArray
+    touched: IndexArray
+    stamp: IndexArray
+    chosen: IndexArray
+
+
+class State(NamedTuple):
+    """A search over n columns, the count of the objective among them.
+
+    Attributes
+    ----------
+    bound, root : (2n,) float64
+        By codes, now and before any decision.
+    sums, trail, clauses, order, analysis
+    rung : (MOST_RUNGS,) float64
+        Counts that are decided to be the most before anything else is, falling: assumptions.
     counts : (len(Count),) int64
     numbers : (1,) float64
         What the next contradiction adds to a column's score.
@@ -125,36 +197,11 @@ class State(NamedTuple):
 
     bound: FloatArray
     root: FloatArray
-    right: FloatArray
-    activity: FloatArray
-    infinite: IndexArray
-    queue: IndexArray
-    queued: ByteArray
-    entry_code: IndexArray
-    entry_before: IndexArray
-    entry_reason: IndexArray
-    entry_level: IndexArray
-    entry_value: FloatArray
-    entry_old: FloatArray
-    latest: IndexArray
-    level_start: IndexArray
-    clause_start: IndexArray
-    literal_code: IndexArray
-    literal_value: FloatArray
-    clause_spread: IndexArray
-    watch_next: IndexArray
-    watch_first: IndexArray
-    score: FloatArray
-    heap: IndexArray
-    heap_place: IndexArray
-    preferred: FloatArray
-    closest: FloatArray
-    seen: ByteArray
-    found: IndexArray
-    lits: IndexArray
-    touched: IndexArray
-    stamp: IndexArray
-    chosen: IndexArray
+    sums: SideSums
+    trail: Trail
+    clauses: Clauses
+    order: Order
+    analysis: Analysis
     rung: FloatArray
     counts: npt.NDArray[np.int64]
     numbers: FloatArray
@@ -174,36 +221,36 @@ def state_of(sides: Sides, right: FloatArray, bound: FloatArray, preferred: Floa
     return State(
         bound=bound.copy(),
         root=bound.copy(),
-        right=right.copy(),
-        activity=np.zeros(r),
-        infinite=whole(r),
-        queue=whole(r),
-        queued=np.zeros(r, dtype=np.uint8),
-        entry_code=whole(trail),
-        entry_before=whole(trail),
-        entry_reason=whole(trail),
-        entry_level=whole(trail),
-        entry_value=np.zeros(trail),
-        entry_old=np.zeros(trail),
-        latest=whole(2 * n, -1),
-        level_start=whole(levels),
-        clause_start=whole(MOST_CLAUSES + 1),
-        literal_code=whole(MOST_LITERALS),
-        literal_value=np.zeros(MOST_LITERALS),
-        clause_spread=whole(MOST_CLAUSES),
-        watch_next=whole(2 * MOST_CLAUSES, -1),
-        watch_first=whole(2 * n, -1),
-        score=np.zeros(n),
-        heap=whole(n),
-        heap_place=whole(n, -1),
-        preferred=np.append(preferred, 0.0),
-        closest=np.append(preferred, 0.0),
-        seen=np.zeros(trail, dtype=np.uint8),
-        found=whole(trail),
-        lits=whole(trail),
-        touched=whole(trail),
-        stamp=whole(levels, -1),
-        chosen=whole(2 * n, -1),
+        sums=SideSums(right.copy(), np.zeros(r), whole(r), whole(r), np.zeros(r, dtype=np.uint8)),
+        trail=Trail(
+            *(whole(trail), whole(trail), whole(trail), whole(trail)),
+            *(np.zeros(trail), np.zeros(trail)),
+            latest=whole(2 * n, -1),
+            level_start=whole(levels),
+        ),
+        clauses=Clauses(
+            start=whole(MOST_CLAUSES + 1),
+            code=whole(MOST_LITERALS),
+            value=np.zeros(MOST_LITERALS),
+            spread=whole(MOST_CLAUSES),
+            watch_next=whole(2 * MOST_CLAUSES, -1),
+            watch_first=whole(2 * n, -1),
+        ),
+        order=Order(
+            score=np.zeros(n),
+            heap=whole(n),
+            place=whole(n, -1),
+            preferred=np.append(preferred, 0.0),
+            closest=np.append(preferred, 0.0),
+        ),
+        analysis=Analysis(
+            seen=np.zeros(trail, dtype=np.uint8),
+            found=whole(trail),
+            lits=whole(trail),
+            touched=whole(trail),
+            stamp=whole(levels, -1),
+            chosen=whole(2 * n, -1),
+        ),
         rung=np.zeros(MOST_RUNGS),
         counts=np.zeros(len(Count), dtype=np.int64),
         numbers=np.ones(1),
@@ -236,8 +283,8 @@ def reduce_clauses(state: State) -> None:
     """
     counts = state.counts
     number = int(counts[Count.CLAUSES])
-    start = state.clause_start[: number + 1].astype(np.int64)
-    spread = state.clause_spread[:number]
+    start = state.clauses.start[: number + 1].astype(np.int64)
+    spread = state.clauses.spread[:number]
     keep = spread <= ALWAYS_KEPT
     keep[np.lexsort((-np.arange(number), spread))[: number // 2]] = True
     keep &= ~_always_true(state, start)
@@ -245,7 +292,7 @@ def reduce_clauses(state: State) -> None:
 
 
 def _always_true(state: State, start: np.ndarray) -> BoolArray:
-    codes, values = state.literal_code[: start[-1]], state.literal_value[: start[-1]]
+    codes, values = state.clauses.code[: start[-1]], state.clauses.value[: start[-1]]
     true = state.bound[codes] >= values
     total = np.concatenate([[0], np.cumsum(true)])
     holds: BoolArray = total[start[1:]] > total[start[:-1]]
@@ -256,9 +303,9 @@ def _compact(state: State, start: np.ndarray, keep: BoolArray) -> None:
     lengths = np.diff(start)
     kept = np.repeat(keep, lengths)
     size, number = int(kept.sum()), int(keep.sum())
-    state.literal_code[:size] = state.literal_code[: start[-1]][kept]
-    state.literal_value[:size] = state.literal_value[: start[-1]][kept]
-    state.clause_spread[:number] = state.clause_spread[: keep.size][keep]
-    state.clause_start[1 : number + 1] = np.cumsum(lengths[keep])
+    state.clauses.code[:size] = state.clauses.code[: start[-1]][kept]
+    state.clauses.value[:size] = state.clauses.value[: start[-1]][kept]
+    state.clauses.spread[:number] = state.clauses.spread[: keep.size][keep]
+    state.clauses.start[1 : number + 1] = np.cumsum(lengths[keep])
     state.counts[Count.CLAUSES] = number
     state.counts[Count.LITERALS] = size

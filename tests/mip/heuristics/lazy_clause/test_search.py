@@ -262,5 +262,5 @@ def test_bounds_that_climb_without_end_keep_to_the_trail(seed, monkeypatch):
     searched_on = module.search
     monkeypatch.setattr(module, "search", watched)
     search.run(Budget(work=2e6))
-    size = search.state.entry_code.size
+    size = search.state.trail.code.size
     assert 0.99 * size < max(longest) <= size

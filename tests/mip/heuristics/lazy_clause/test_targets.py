@@ -94,8 +94,8 @@ class Watched:
             inside = inside[:, :-2]
         assert inside.all()
         for c in range(int(state.counts[Count.CLAUSES])):
-            span = slice(state.clause_start[c], state.clause_start[c + 1])
-            codes, least = state.literal_code[span], state.literal_value[span]
+            span = slice(state.clauses.start[c], state.clauses.start[c + 1])
+            codes, least = state.clauses.code[span], state.clauses.value[span]
             assert (both[:, codes] >= least - KEPT).any(axis=1).all()
 
 
