@@ -27,7 +27,7 @@ import scipy.sparse as sp
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import read
 from solvers.core.problem import FloatArray, Problem
-from solvers.mip.heuristics.local_search.cpu.layout import PRESETS
+from solvers.mip.heuristics.local_search.cpu.layout import BALANCED, FAST, JUMP, V1, V2
 from solvers.mip.heuristics.local_search.cpu.walk import walk
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible
@@ -49,6 +49,9 @@ print("FOUND", search.get_obj_value() if search.is_feasible() else None,
       time.process_time() - began)
 """
 """What the peer runs, in a process of its own: it ends the process on models it cannot read."""
+
+PRESETS = {"fast": FAST, "balanced": BALANCED, "v1": V1, "v2": V2, "jump": JUMP}
+"""Settings of the walkers, by name."""
 
 
 @dataclass(frozen=True)

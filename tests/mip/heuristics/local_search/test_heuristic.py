@@ -59,10 +59,10 @@ def test_the_first_walk_begins_with_the_first_style_whatever_the_seed(monkeypatc
     context = context_of(schedule(0), seed)
     for walks in both_walks(context):
         walks.run(Budget(work=1e4), 0)
-    assert begun[:2] == [STYLES["mixed"][0]] * 2
+    assert begun[:2] == [STYLES[0]] * 2
     begun.clear()
     walk.Walk(context.model, context.acceptance.submit, 3)
-    assert begun == [STYLES["mixed"][3]]  # those who make many leave it to the seed
+    assert begun == [STYLES[3]]  # those who make many leave it to the seed
 
 
 def test_a_model_that_may_not_last_is_walked_on_as_it_is():

@@ -49,12 +49,12 @@ inline std::int64_t put(const State &state, Span<Pair> pairs, std::int64_t count
 ///
 /// Integers step far enough, in equations also just short of it. For Feasibility Jump the jump
 /// value comes first.
-inline std::int64_t put_steps(const Matrix &matrix, const State &state,
-                              const Parameters &parameters, std::int64_t j, double delta,
-                              bool equation, Span<Pair> pairs, std::int64_t count, Tabu tabu) {
+inline std::int64_t put_steps(const Matrix &matrix, const State &state, const Settings &settings,
+                              std::int64_t j, double delta, bool equation, Span<Pair> pairs,
+                              std::int64_t count, Tabu tabu) {
     const Column &column = state.columns[j];
     if (column.whole == 0) {
-        if (parameters.jump == 1) {
+        if (settings.jump) {
             const double jump = jump_value(matrix, state, j) - column.x;
             count = put(state, pairs, count, j, jump, tabu);
         }
@@ -65,7 +65,7 @@ inline std::int64_t put_steps(const Matrix &matrix, const State &state,
     const double low = std::floor(delta + SMALLEST_STEP), high = std::ceil(delta - SMALLEST_STEP);
     const double far = delta > 0.0 ? high : low, short_of = delta > 0.0 ? low : high;
     if (column.upper - column.lower > 1.0) {
-        if (parameters.jump == 1) {
+        if (settings.jump) {
             const double jump = jump_value(matrix, state, j) - column.x;
             if (jump != far)
                 count = put(state, pairs, count, j, jump, tabu);
@@ -80,9 +80,9 @@ inline std::int64_t put_steps(const Matrix &matrix, const State &state,
 ///
 /// A violated row has the gap that brings its activity to the side it has left. Where the row
 /// has more columns than there is room for, the look round starts anywhere in it.
-inline std::int64_t gather_row(const Matrix &matrix, const State &state,
-                               const Parameters &parameters, std::int64_t i, double gap,
-                               std::int64_t room, Span<Pair> pairs, std::int64_t count, Tabu tabu) {
+inline std::int64_t gather_row(const Matrix &matrix, const State &state, const Settings &settings,
+                               std::int64_t i, double gap, std::int64_t room, Span<Pair> pairs,
+                               std::int64_t count, Tabu tabu) {
     Status &status = state.status[0];
     const Row &row = state.rows[i];
     const bool equation = row.lower == row.upper;
@@ -94,17 +94,17 @@ inline std::int64_t gather_row(const Matrix &matrix, const State &state,
         at = draw(status, length);
         const Pair pivot = state.pivots[i];
         if (pivot.place >= 0)
-            count = put_steps(matrix, state, parameters, pivot.place, gap / pivot.value, equation,
+            count = put_steps(matrix, state, settings, pivot.place, gap / pivot.value, equation,
                               pairs, count, tabu);
     }
-    const std::int64_t stop = count + room, scanned = std::min(length, parameters.scan);
+    const std::int64_t stop = count + room, scanned = std::min(length, settings.scan);
     std::int64_t visited = 0;
     while (visited < scanned && count < stop) {
         const std::int64_t k = first + at;
         if (++at == length)
             at = 0;
         ++visited;
-        count = put_steps(matrix, state, parameters, matrix.rows.indices[k],
+        count = put_steps(matrix, state, settings, matrix.rows.indices[k],
                           gap / matrix.rows.data[k], equation, pairs, count, tabu);
     }
     status.work += visited;
@@ -118,24 +118,23 @@ inline double gap_of(const Row &row) {
 
 /// Fill the candidates from so many sampled violated rows; returns their number.
 inline std::int64_t gather_violated(const Matrix &matrix, const State &state,
-                                    const Parameters &parameters, std::int64_t rows, Tabu tabu) {
+                                    const Settings &settings, std::int64_t rows, Tabu tabu) {
     Status &status = state.status[0];
     std::int64_t count = 0;
     const std::int64_t sampled = std::min(rows, status.num_violated);
     for (std::int64_t sample = 0; sample < sampled; ++sample) {
         const std::int64_t i = state.violated[draw(status, status.num_violated)];
-        count = gather_row(matrix, state, parameters, i, gap_of(state.rows[i]), parameters.breadth,
+        count = gather_row(matrix, state, settings, i, gap_of(state.rows[i]), settings.breadth,
                            state.candidates, count, tabu);
     }
     return count;
 }
 
 /// Add steps that use up ``gap``, the room of satisfied row i; returns the count.
-inline std::int64_t gather_room(const Matrix &matrix, const State &state,
-                                const Parameters &parameters, std::int64_t i, double gap,
-                                std::int64_t count) {
+inline std::int64_t gather_room(const Matrix &matrix, const State &state, const Settings &settings,
+                                std::int64_t i, double gap, std::int64_t count) {
     const std::int64_t first = matrix.rows.indptr[i], length = matrix.rows.indptr[i + 1] - first;
-    const std::int64_t scanned = std::min(length, parameters.breadth);
+    const std::int64_t scanned = std::min(length, settings.breadth);
     std::int64_t at = draw(state.status[0], std::max<std::int64_t>(length, 1));
     for (std::int64_t visited = 0; visited < scanned; ++visited) {
         const std::int64_t j = matrix.rows.indices[first + at];
@@ -150,10 +149,10 @@ inline std::int64_t gather_room(const Matrix &matrix, const State &state,
 
 /// Add steps that use up the room of sampled satisfied rows; returns the count.
 inline std::int64_t gather_satisfied(const Matrix &matrix, const State &state,
-                                     const Parameters &parameters, std::int64_t count) {
+                                     const Settings &settings, std::int64_t count) {
     Status &status = state.status[0];
     const std::int64_t num_rows = state.rows.size();
-    const std::int64_t samples = num_rows > 0 ? parameters.satisfied_rows : 0;
+    const std::int64_t samples = num_rows > 0 ? settings.satisfied_rows : 0;
     for (std::int64_t sample = 0; sample < samples; ++sample) {
         const std::int64_t i = draw(status, num_rows);
         const Row &row = state.rows[i];
@@ -161,20 +160,20 @@ inline std::int64_t gather_satisfied(const Matrix &matrix, const State &state,
             continue;
         const double gap = (draw(status, 2) == 0 ? row.upper : row.lower) - row.activity;
         if (std::isfinite(gap) && std::abs(gap) > VIOLATION_TOLERANCE)
-            count = gather_room(matrix, state, parameters, i, gap, count);
+            count = gather_room(matrix, state, settings, i, gap, count);
     }
     return count;
 }
 
 /// Add steps of columns with a cost that reach the target, go one unit there, or all the way.
-inline std::int64_t gather_breakthroughs(const State &state, const Parameters &parameters,
+inline std::int64_t gather_breakthroughs(const State &state, const Settings &settings,
                                          std::int64_t count, Tabu tabu) {
     Status &status = state.status[0];
     const std::int64_t priced = state.priced.size();
     if (priced == 0 || status.objective <= status.target)
         return count;
     const double gap = status.target - status.objective;
-    const std::int64_t tries = std::min(parameters.breakthroughs, priced);
+    const std::int64_t tries = std::min(settings.breakthroughs, priced);
     for (std::int64_t trial = 0; trial < tries; ++trial) {
         const std::int64_t j = state.priced[draw(status, priced)];
         const Column &column = state.columns[j];
@@ -216,12 +215,12 @@ inline double lift_length(const Matrix &matrix, const State &state, std::int64_t
 ///
 /// Columns with a cost are looked at in turn, from where the last search ended; within a window
 /// after the first find the best counts.
-inline Pair find_lift(const Matrix &matrix, const State &state, const Parameters &parameters) {
+inline Pair find_lift(const Matrix &matrix, const State &state, const Settings &settings) {
     Status &status = state.status[0];
     Pair best{-1, 0.0};
     double best_gain = SMALLEST_STEP * std::max(1.0, std::abs(status.objective));
     std::int64_t visited = 0, window = 0;
-    const double most = status.lift_part * static_cast<double>(parameters.lift_work);
+    const double most = status.lift_part * static_cast<double>(settings.lift_work);
     for (std::int64_t trial = 0; trial < state.priced.size(); ++trial) {
         if (static_cast<double>(visited) > most || window > LIFT_WINDOW)
             break;
@@ -255,7 +254,7 @@ constexpr std::int64_t ROW_LOOKS = 32;
 ///
 /// Rows are judged from the chain's beginning to where they stand now. Step by step, a row that
 /// one link opens wide and two others close a little would seem to be won.
-inline void try_link(const Matrix &matrix, const State &state, std::int64_t jump, Pair move) {
+inline void try_link(const Matrix &matrix, const State &state, bool jump, Pair move) {
     Status &status = state.status[0];
     const std::int64_t j = move.place;
     state.chain[status.num_chain] = {j, state.columns[j].x};
@@ -314,7 +313,7 @@ inline std::int64_t opened_row(const Matrix &matrix, const State &state, std::in
 }
 
 /// The progress of the chain: of its rows, and of the objective, from end to end.
-inline double worth(const State &state, std::int64_t jump, double before) {
+inline double worth(const State &state, bool jump, double before) {
     const Status &status = state.status[0];
     return status.chain_gain + objective_progress(status, before, jump, status.objective - before);
 }
@@ -337,34 +336,34 @@ inline std::int64_t drop_used(const State &state, std::int64_t count) {
 /// Add links to the chain while it is worth nothing; returns whether it came to be.
 ///
 /// ``before`` is the objective at its beginning.
-inline bool follow(const Matrix &matrix, const State &state, const Parameters &parameters,
+inline bool follow(const Matrix &matrix, const State &state, const Settings &settings,
                    double before) {
     const Status &status = state.status[0];
     std::int64_t last = -1;
-    while (status.num_chain < parameters.chain_depth) {
+    while (status.num_chain < settings.chain_depth) {
         const std::int64_t i = opened_row(matrix, state, last);
         if (i < 0)
             return false;
         last = i;
-        std::int64_t count = gather_row(matrix, state, parameters, i, gap_of(state.rows[i]),
-                                        parameters.chain_breadth, state.links, 0, Tabu::FREE_ONLY);
+        std::int64_t count = gather_row(matrix, state, settings, i, gap_of(state.rows[i]),
+                                        settings.chain_breadth, state.links, 0, Tabu::FREE_ONLY);
         count = drop_used(state, count);
-        const std::int64_t best = choose(matrix, state, parameters.jump, state.links, count);
+        const std::int64_t best = choose(matrix, state, settings.jump, state.links, count);
         if (best < 0)
             return false;
-        try_link(matrix, state, parameters.jump, state.links[best]);
-        if (worth(state, parameters.jump, before) > SMALLEST_STEP)
+        try_link(matrix, state, settings.jump, state.links[best]);
+        if (worth(state, settings.jump, before) > SMALLEST_STEP)
             return true;
     }
     return false;
 }
 
 /// Count the moves of the chain, and forbid the way back.
-inline void keep_chain(const State &state, const Parameters &parameters) {
+inline void keep_chain(const State &state, const Settings &settings) {
     Status &status = state.status[0];
     for (std::int64_t link = 0; link < status.num_chain; ++link) {
         Column &column = state.columns[state.chain[link].place];
-        forbid_return(status, parameters, column, column.x > state.chain[link].value);
+        forbid_return(status, settings, column, column.x > state.chain[link].value);
     }
     status.moves += status.num_chain;
     status.moves_since_refresh += status.num_chain;
@@ -383,18 +382,18 @@ inline void put_back(const Matrix &matrix, const State &state) {
 /// Try chains from the ``count`` candidates of this step, the one at ``first`` to begin with.
 ///
 /// Returns whether one was worth it and stands; without, everything is as before.
-inline bool try_chains(const Matrix &matrix, const State &state, const Parameters &parameters,
+inline bool try_chains(const Matrix &matrix, const State &state, const Settings &settings,
                        std::int64_t count, std::int64_t first) {
     Status &status = state.status[0];
-    for (std::int64_t trial = 0; trial < parameters.chain_trials; ++trial) {
+    for (std::int64_t trial = 0; trial < settings.chain_trials; ++trial) {
         const std::int64_t place = trial == 0 ? first : draw(status, count);
         status.num_chain = 0;
         status.chain_gain = 0.0;
         status.chains += 1;
         const double before = status.objective;
-        try_link(matrix, state, parameters.jump, state.candidates[place]);
-        if (follow(matrix, state, parameters, before)) {
-            keep_chain(state, parameters);
+        try_link(matrix, state, settings.jump, state.candidates[place]);
+        if (follow(matrix, state, settings, before)) {
+            keep_chain(state, settings);
             return true;
         }
         put_back(matrix, state);

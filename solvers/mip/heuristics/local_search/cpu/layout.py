@@ -231,7 +231,6 @@ def _scrambled(seed: int) -> int:
 # Constants of the walkers and what may be chosen for each: how wide, how bold, from where.
 
 
-Scoring = Literal["local", "jump"]
 Origin = Literal["zero", "objective", "random"]
 
 VIOLATION_TOLERANCE = 5e-7
@@ -254,34 +253,15 @@ STAGGER = (1e-4, 1e-3, 1e-2, 5e-2)
 """How far below the best objective walkers aim, relative to it."""
 
 
-class Parameters(NamedTuple):
-    """What the loops read of the settings; plain numbers."""
-
-    jump: int
-    rows: int
-    breadth: int
-    scan: int
-    satisfied_rows: int
-    breakthroughs: int
-    lift_work: int
-    tabu_base: int
-    tabu_spread: int
-    smoothing: float
-    equality_weight: float
-    chain_trials: int
-    chain_depth: int
-    chain_breadth: int
-
-
 @dataclass(frozen=True)
 class WalkerSettings:
     """How one walker searches.
 
     Parameters
     ----------
-    scoring : str
-        ``local``: progress and bonus of Local-MIP, by the number of rows won and lost; ``jump``:
-        the weighted violation of Feasibility Jump, with its jump values.
+    jump : bool
+        Whether moves are scored by the weighted violation of Feasibility Jump, with its jump
+        values, and not by progress and bonus of Local-MIP, the numbers of rows won and lost.
     rows : int
         Violated rows sampled in a step.
     breadth : int
@@ -312,7 +292,7 @@ class WalkerSettings:
         Start where none is given: zero, bounds by the objective, or random; within bounds.
     """
 
-    scoring: Scoring = "local"
+    jump: bool = False
     rows: int = 3
     breadth: int = 24
     scan: int = 400
@@ -331,26 +311,6 @@ class WalkerSettings:
     stagger: float = STAGGER[0]
     origin: Origin = "zero"
 
-    @property
-    def parameters(self) -> Parameters:
-        """The numbers for the loops."""
-        return Parameters(
-            jump=int(self.scoring == "jump"),
-            rows=int(self.rows),
-            breadth=int(self.breadth),
-            scan=int(self.scan),
-            satisfied_rows=int(self.satisfied_rows),
-            breakthroughs=int(self.breakthroughs),
-            lift_work=int(self.lift_work),
-            tabu_base=int(self.tabu_base),
-            tabu_spread=int(self.tabu_spread),
-            smoothing=float(self.smoothing),
-            equality_weight=float(self.equality_weight),
-            chain_trials=int(self.chain_trials),
-            chain_depth=int(self.chain_depth),
-            chain_breadth=int(self.chain_breadth),
-        )
-
 
 FAST = WalkerSettings(rows=1, breadth=16, scan=64, satisfied_rows=0, breakthroughs=2)
 """One violated row a step: most moves in a second, for plateaus that want depth."""
@@ -368,12 +328,9 @@ V2 = WalkerSettings(
 """The sampling of its second version: weights only rise, equations count twice."""
 
 JUMP = WalkerSettings(
-    scoring="jump", rows=4, breadth=24, satisfied_rows=0, smoothing=0.0, objective_weight=0.0
+    jump=True, rows=4, breadth=24, satisfied_rows=0, smoothing=0.0, objective_weight=0.0
 )
 """Feasibility Jump: weighted violation, the objective only once there is a point to beat."""
-
-PRESETS = {"fast": FAST, "balanced": BALANCED, "v1": V1, "v2": V2, "jump": JUMP}
-"""Settings by name."""
 
 
 def drawn(base: WalkerSettings, rng: np.random.Generator) -> WalkerSettings:

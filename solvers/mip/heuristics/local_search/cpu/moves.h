@@ -93,10 +93,10 @@ inline void widen(const State &state, std::int64_t j) {
 }
 
 /// Forbid the way back of a column that has just risen or fallen, for a while.
-inline void forbid_return(Status &status, const Parameters &parameters, Column &column,
+inline void forbid_return(Status &status, const Settings &settings, Column &column,
                           bool has_risen) {
     const std::int64_t until =
-        status.step + parameters.tabu_base + draw(status, parameters.tabu_spread + 1);
+        status.step + settings.tabu_base + draw(status, settings.tabu_spread + 1);
     if (has_risen)
         column.no_fall = until;
     else
@@ -105,7 +105,7 @@ inline void forbid_return(Status &status, const Parameters &parameters, Column &
 }
 
 /// Change column j by ``delta`` and forbid the way back for a while.
-inline void make_move(const Matrix &matrix, const State &state, const Parameters &parameters,
+inline void make_move(const Matrix &matrix, const State &state, const Settings &settings,
                       std::int64_t j, double delta) {
     Status &status = state.status[0];
     Column &column = state.columns[j];
@@ -116,7 +116,7 @@ inline void make_move(const Matrix &matrix, const State &state, const Parameters
             widen(state, j);
     }
     set_value(matrix, state, j, value);
-    forbid_return(status, parameters, column, delta > 0.0);
+    forbid_return(status, settings, column, delta > 0.0);
     status.moves += 1;
     status.moves_since_refresh += 1;
 }

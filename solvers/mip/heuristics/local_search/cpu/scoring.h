@@ -67,8 +67,9 @@ struct State {
     Grid<double> breaks;
 };
 
-struct Parameters {
-    std::int64_t jump, rows, breadth, scan, satisfied_rows, breakthroughs, lift_work, tabu_base,
+struct Settings {
+    bool jump;
+    std::int64_t rows, breadth, scan, satisfied_rows, breakthroughs, lift_work, tabu_base,
         tabu_spread;
     double smoothing, equality_weight;
     std::int64_t chain_trials, chain_depth, chain_breadth;
@@ -78,12 +79,11 @@ struct Parameters {
 constexpr double LARGEST_JUMP = 1e14;
 
 /// Progress of the objective's side for a change of the objective, from ``objective`` on.
-inline double objective_progress(const Status &status, double objective, std::int64_t jump,
-                                 double change) {
+inline double objective_progress(const Status &status, double objective, bool jump, double change) {
     if (change == 0.0)
         return 0.0;
     const double weight = status.objective_weight;
-    if (jump == 1)
+    if (jump)
         return -weight * status.objective_scale * change;
     const double after = objective + change;
     if (objective > status.target) {
@@ -113,8 +113,8 @@ inline double row_drop(const Row &row, double before, double after) {
 ///
 /// Comparisons become numbers here, not branches: which rows a move wins no processor foresees.
 /// Both sides are looked at together; the upper one becomes a lower one by its sign.
-inline double row_progress(const Row &row, std::int64_t jump, double before, double after) {
-    if (jump == 1)
+inline double row_progress(const Row &row, bool jump, double before, double after) {
+    if (jump)
         return row_drop(row, before, after);
     const Both side = Both{row.lower, -row.upper} - VIOLATION_TOLERANCE;
     const Both from{before, -before}, to{after, -after};
@@ -126,8 +126,8 @@ inline double row_progress(const Row &row, std::int64_t jump, double before, dou
 }
 
 /// The progress of changing column j by ``delta``, or the drop of the violation.
-inline double progress_of(const Matrix &matrix, const State &state, std::int64_t jump,
-                          std::int64_t j, double delta) {
+inline double progress_of(const Matrix &matrix, const State &state, bool jump, std::int64_t j,
+                          double delta) {
     Status &status = state.status[0];
     const std::int64_t first = matrix.columns.indptr[j], last = matrix.columns.indptr[j + 1];
     status.work += last - first;
@@ -169,7 +169,7 @@ inline double bonus_of(const Matrix &matrix, const State &state, std::int64_t j,
 /// The best of ``count`` candidates, -1 without one; its progress goes to the status.
 ///
 /// Ties go to the larger bonus, which is only then worked out, then to the older column.
-inline std::int64_t choose(const Matrix &matrix, const State &state, std::int64_t jump,
+inline std::int64_t choose(const Matrix &matrix, const State &state, bool jump,
                            Span<const Pair> pairs, std::int64_t count) {
     std::int64_t best = -1;
     double best_progress = -INF, best_bonus = native::NaN;

@@ -10,9 +10,9 @@
 
 NATIVE_STRUCT(mip::local_search::State, rows, columns, status, violated, priced, bounds, kept,
               candidates, links, chain, origins, pivots, breaks)
-NATIVE_STRUCT(mip::local_search::Parameters, jump, rows, breadth, scan, satisfied_rows,
-              breakthroughs, lift_work, tabu_base, tabu_spread, smoothing, equality_weight,
-              chain_trials, chain_depth, chain_breadth)
+NATIVE_STRUCT(mip::local_search::Settings, jump, rows, breadth, scan, satisfied_rows, breakthroughs,
+              lift_work, tabu_base, tabu_spread, smoothing, equality_weight, chain_trials,
+              chain_depth, chain_breadth)
 
 namespace mip::local_search {
 namespace {
@@ -74,13 +74,13 @@ void lower_weights(const State &state) {
 }
 
 /// Make violated rows heavier, or now and then satisfied ones lighter.
-void raise_weights(const State &state, const Parameters &parameters) {
+void raise_weights(const State &state, const Settings &settings) {
     Status &status = state.status[0];
     if (status.num_violated == 0) {
         status.objective_weight += 1.0;
         return;
     }
-    if (uniform(status) < parameters.smoothing) {
+    if (uniform(status) < settings.smoothing) {
         lower_weights(state);
         return;
     }
@@ -91,7 +91,7 @@ void raise_weights(const State &state, const Parameters &parameters) {
         Row &row = state.rows[state.violated[at]];
         at = at + 1 < status.num_violated ? at + 1 : 0;
         double &weight = row.activity < row.lower ? row.lower_weight : row.upper_weight;
-        weight += row.lower == row.upper ? parameters.equality_weight : 1.0;
+        weight += row.lower == row.upper ? settings.equality_weight : 1.0;
         heaviest = std::max(heaviest, weight);
     }
     status.work += bumped;
@@ -105,25 +105,24 @@ void raise_weights(const State &state, const Parameters &parameters) {
 }
 
 /// Make the move of a candidate.
-void make_candidate(const Matrix &matrix, const State &state, const Parameters &parameters,
+void make_candidate(const Matrix &matrix, const State &state, const Settings &settings,
                     std::int64_t best) {
     const Pair move = state.candidates[best];
-    make_move(matrix, state, parameters, move.place, move.value);
+    make_move(matrix, state, settings, move.place, move.value);
 }
 
 /// Make the best move that closes the gap of one violated row, be it worth nothing.
 ///
 /// Where a step samples one row only, that row's best move is taken instead of another's.
-void kick(const Matrix &matrix, const State &state, const Parameters &parameters,
-          std::int64_t best) {
-    if (parameters.rows > 1 || best < 0) {
-        std::int64_t count = gather_violated(matrix, state, parameters, 1, Tabu::NOT_BACK);
+void kick(const Matrix &matrix, const State &state, const Settings &settings, std::int64_t best) {
+    if (settings.rows > 1 || best < 0) {
+        std::int64_t count = gather_violated(matrix, state, settings, 1, Tabu::NOT_BACK);
         if (count == 0 || state.status[0].num_violated == 0)
-            count = gather_breakthroughs(state, parameters, count, Tabu::NOT_BACK);
-        best = choose(matrix, state, parameters.jump, state.candidates, count);
+            count = gather_breakthroughs(state, settings, count, Tabu::NOT_BACK);
+        best = choose(matrix, state, settings.jump, state.candidates, count);
     }
     if (best >= 0)
-        make_candidate(matrix, state, parameters, best);
+        make_candidate(matrix, state, settings, best);
 }
 
 /// Note that a local minimum violates fewer rows than all before.
@@ -137,52 +136,51 @@ void record_least(const State &state) {
 }
 
 /// Leave a local minimum: by a chain, or by heavier rows and a kick.
-void leave_minimum(const Matrix &matrix, const State &state, const Parameters &parameters,
+void leave_minimum(const Matrix &matrix, const State &state, const Settings &settings,
                    std::int64_t count, std::int64_t best) {
     Status &status = state.status[0];
     record_least(state);
     if (count > 0 && uniform(status) < status.chain_chance) {
-        if (try_chains(matrix, state, parameters, count, best)) {
+        if (try_chains(matrix, state, settings, count, best)) {
             status.chain_chance = std::min(1.0, status.chain_chance + CHAIN_REWARD);
             return;
         }
         status.chain_chance = std::max(CHAIN_LEAST, status.chain_chance * CHAIN_FADE);
     }
-    raise_weights(state, parameters);
-    kick(matrix, state, parameters, best);
+    raise_weights(state, settings);
+    kick(matrix, state, settings, best);
 }
 
 /// Make one step of the walk.
-void take_step(const Matrix &matrix, const State &state, const Parameters &parameters) {
+void take_step(const Matrix &matrix, const State &state, const Settings &settings) {
     Status &status = state.status[0];
     status.step += 1;
     status.work += 1;
     if (status.num_violated == 0) {
-        const Pair lift = find_lift(matrix, state, parameters);
+        const Pair lift = find_lift(matrix, state, settings);
         if (lift.place >= 0) {
-            make_move(matrix, state, parameters, lift.place, lift.value);
+            make_move(matrix, state, settings, lift.place, lift.value);
             return;
         }
         record_feasible(state);
         if (status.done == 1)
             return;
     }
-    std::int64_t count =
-        gather_violated(matrix, state, parameters, parameters.rows, Tabu::FREE_ONLY);
+    std::int64_t count = gather_violated(matrix, state, settings, settings.rows, Tabu::FREE_ONLY);
     if (status.target > -INF)
-        count = gather_breakthroughs(state, parameters, count, Tabu::FREE_ONLY);
-    std::int64_t best = choose(matrix, state, parameters.jump, state.candidates, count);
+        count = gather_breakthroughs(state, settings, count, Tabu::FREE_ONLY);
+    std::int64_t best = choose(matrix, state, settings.jump, state.candidates, count);
     if (best < 0 || status.progress <= SMALLEST_STEP) {
-        const std::int64_t more = gather_satisfied(matrix, state, parameters, count);
+        const std::int64_t more = gather_satisfied(matrix, state, settings, count);
         if (more > count) {
             count = more;
-            best = choose(matrix, state, parameters.jump, state.candidates, count);
+            best = choose(matrix, state, settings.jump, state.candidates, count);
         }
     }
     if (best >= 0 && status.progress > SMALLEST_STEP)
-        make_candidate(matrix, state, parameters, best);
+        make_candidate(matrix, state, settings, best);
     else
-        leave_minimum(matrix, state, parameters, count, best);
+        leave_minimum(matrix, state, settings, count, best);
 }
 
 void check(const Matrix &matrix, const State &state) {
@@ -212,10 +210,10 @@ void aim_below(const State &state, double best) {
 ///
 /// Where a point's sums have drifted so far that it only seemed to keep all rows, it is not
 /// recorded: activities are summed anew before every record that follows many moves.
-void run_slice(const Matrix &matrix, const State &state, const Parameters &parameters,
+void run_slice(const Matrix &matrix, const State &state, const Settings &settings,
                std::int64_t work) {
     check(matrix, state);
-    check_length("chain", state.chain.size(), std::max<std::int64_t>(1, parameters.chain_depth));
+    check_length("chain", state.chain.size(), std::max<std::int64_t>(1, settings.chain_depth));
     Status &status = state.status[0];
     const std::int64_t end = status.work + work;
     while (status.work < end && status.done == 0) {
@@ -223,7 +221,7 @@ void run_slice(const Matrix &matrix, const State &state, const Parameters &param
             native::poll();
         if (status.moves_since_refresh >= REFRESH_MOVES)
             refresh(matrix, state);
-        take_step(matrix, state, parameters);
+        take_step(matrix, state, settings);
     }
     if (status.done == 0 && status.num_violated == 0)
         record_feasible(state);
@@ -237,7 +235,7 @@ NATIVE_MODULE(mip_heuristics_local_search_cpu) {
     using native::constants, native::expose;
     expose(module, "refresh", &refresh_sums, "matrix", "state");
     expose(module, "aim_below", &aim_below, "state", "best");
-    expose(module, "run_slice", &run_slice, "matrix", "state", "parameters", "work");
+    expose(module, "run_slice", &run_slice, "matrix", "state", "settings", "work");
     constants(module, "solvers.mip.heuristics.local_search.cpu.layout",
               {{"Kept.BEST", BEST}, {"Kept.LEAST", LEAST}});
     NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.cpu.layout", VIOLATION_TOLERANCE);

@@ -8,8 +8,7 @@ with another style, so that threads side by side and rounds after each other dif
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from solvers.mip.heuristics.local_search.cpu.layout import (
     JUMP,
     V1,
     V2,
+    Origin,
     WalkerSettings,
     drawn,
 )
@@ -29,19 +29,13 @@ from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.credit import WALKS
 from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
 
-Style = Literal["mixed", "local", "jump"]
-
 InfeasiblePoints = Callable[[FloatArray, int], None]
 """Takes a point (n,) with integers whole and the number of rows that it violates."""
 
 Place = Callable[[int], "FloatArray | None"]
 """Returns where a round starts, NaN where nothing is known, or None."""
 
-STYLES: dict[str, tuple[WalkerSettings, ...]] = {
-    "mixed": (BALANCED, JUMP, FAST, V2, BALANCED, JUMP, V1),
-    "local": (BALANCED, FAST, V2, V1),
-    "jump": (JUMP,),
-}
+STYLES = (BALANCED, JUMP, FAST, V2, BALANCED, JUMP, V1)
 """Settings by turns, of which every round draws its own. Of fifteen walks of 100 million entries on
 mipcc26-18, mipcc26-28, traininstance2, neos-3656078-kumeu and tbfp-network, with three seeds each,
 eleven found a first point that began with BALANCED, eleven with V2 (not the same ones), eight with
@@ -50,7 +44,7 @@ FAST and two with JUMP, which on rococoB10-011000 improves points the most if it
 APART = 3
 """Places between the first styles of walks side by side: BALANCED, V2, V1, FAST, and JUMP last."""
 
-ORIGINS = ("zero", "objective", "zero", "random")
+ORIGINS: tuple[Origin, ...] = ("zero", "objective", "zero", "random")
 """Where rounds start that start afresh, by turns."""
 
 LONGEST_SLICE = 16
@@ -93,7 +87,6 @@ def walk(
     seed: int,
     *,
     pool: Pool | None = None,
-    style: Style = "mixed",
     start: FloatArray | None = None,
     infeasible_points: InfeasiblePoints | None = None,
 ) -> Counts:
@@ -111,8 +104,6 @@ def walk(
         Also chooses the first style, so that threads differ.
     pool : Pool, optional
         Its best objective is what points have to beat; rounds start from its points.
-    style : str
-        ``mixed``, ``local`` (Local-MIP only) or ``jump`` (Feasibility Jump only).
     start : (n,) array, optional
         Where the first round starts; NaN where nothing is known.
     infeasible_points : callable, optional
@@ -132,7 +123,6 @@ def walk(
         submit,
         seed,
         pool=pool,
-        style=style,
         place=first_place,
         infeasible_points=infeasible_points,
     ).run(budget)
@@ -154,7 +144,6 @@ class Walk:
         seed: int,
         *,
         pool: Pool | None = None,
-        style: Style = "mixed",
         place: Place | None = None,
         infeasible_points: InfeasiblePoints | None = None,
         turn: int | None = None,
@@ -163,7 +152,6 @@ class Walk:
         self._submit = submit
         self._budget = Budget(work=0.0)
         self._pool = pool
-        self._styles = STYLES[style]
         self._place = place
         self._infeasible_points = infeasible_points
         self._round_is_over = True
@@ -211,10 +199,10 @@ class Walk:
             self._walker.start()
 
     def _next_settings(self) -> WalkerSettings:
-        settings = drawn(self._styles[self._turn % len(self._styles)], self._rng)
-        origin = ORIGINS[self._turn // len(self._styles) % len(ORIGINS)]
+        settings = drawn(STYLES[self._turn % len(STYLES)], self._rng)
+        origin = ORIGINS[self._turn // len(STYLES) % len(ORIGINS)]
         self._turn += 1
-        return WalkerSettings(**{**settings.__dict__, "origin": origin})
+        return replace(settings, origin=origin)
 
     def _cutoff(self) -> float:
         """Return the objective to beat, inf without a point."""

@@ -135,7 +135,6 @@ class Walker:
     @settings.setter
     def settings(self, settings: WalkerSettings) -> None:
         self._settings = settings
-        self._parameters = settings.parameters
         self._state.status["aim"] = settings.stagger
 
     @property
@@ -195,7 +194,7 @@ class Walker:
         columns["x"] = point
         for mark in ("no_rise", "no_fall", "changed"):
             columns[mark] = 0
-        first = np.where(rows["lower"] == rows["upper"], self._parameters.equality_weight, 1.0)
+        first = np.where(rows["lower"] == rows["upper"], self._settings.equality_weight, 1.0)
         for side in ("lower_weight", "upper_weight"):
             rows[side] = np.maximum(first, np.floor(weights * rows[side]))
         kept = np.floor(weights * status["objective_weight"])
@@ -227,7 +226,7 @@ class Walker:
                 break
             status["found"] = 0
             best = float(status["best"][0])
-            run_slice(self._model, state, self._parameters, left)
+            run_slice(self._model, state, self._settings, left)
             if status["found"][0]:
                 x = self._checked()
             if not status["found"][0] or x is not None:

@@ -37,11 +37,10 @@ def gathered(found: MipModel, **more: object) -> tuple[Pool, Counts, list[FloatA
     return pool, counts, submitted
 
 
-@pytest.mark.parametrize("style", ["mixed", "local", "jump"])
-@pytest.mark.parametrize("seed", range(2))
-def test_every_style_reaches_small_optima(style, seed):
+@pytest.mark.parametrize("seed", range(6))
+def test_small_optima_are_reached_whatever_the_first_style(seed):
     for found in (knapsack(seed), set_cover(seed)):
-        pool, _, _ = gathered(found, style=style, seed=seed)
+        pool, _, _ = gathered(found, seed=seed)
         assert pool.objective == best_by_enumeration(found)
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
-from solvers.mip.heuristics.local_search.cpu.layout import PRESETS
+from solvers.mip.heuristics.local_search.cpu.layout import BALANCED, FAST, JUMP, V1, V2
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible
 from tests.mip.heuristics.local_search.cpu.models import (
@@ -21,6 +21,8 @@ from tests.mip.heuristics.local_search.cpu.models import (
     random_model,
     set_cover,
 )
+
+PRESETS = {"fast": FAST, "balanced": BALANCED, "v1": V1, "v2": V2, "jump": JUMP}
 
 
 def best_found(found: MipModel, preset: str, work: int, seed: int = 0) -> float:
@@ -86,7 +88,7 @@ def test_lifts_keep_a_feasible_point_feasible_and_improve_it():
         [-3, -2, -1], [[2, 1, 1], [1, 3, 0]], row_upper=[10, 12], upper=8.0,
         integrality=[True, False, True],
     )  # fmt: skip
-    walker = Walker(found, PRESETS["balanced"], 0)
+    walker = Walker(found, BALANCED, 0)
     assert walker.num_violated == 0
     report = walker.run(200)
     assert report.x is not None
@@ -123,7 +125,7 @@ def test_a_seed_gives_one_walk(preset):
 
 def test_an_infeasible_model_ends_with_the_budget_and_without_a_claim():
     found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
-    walker = Walker(found, PRESETS["balanced"], 0)
+    walker = Walker(found, BALANCED, 0)
     report = walker.run(100_000)
     assert not report.found
     assert not report.done
@@ -153,7 +155,7 @@ def test_a_long_equation_is_kept_by_the_column_that_depends_on_the_others(whole)
         np.append(np.zeros(size), 1.0), A, [0] + [3] * 50, [0] + [4] * 50,
         upper=np.append(np.ones(size), 1e5), integrality=[True] * size + [whole],
     )  # fmt: skip
-    pivots = Walker(found, PRESETS["balanced"], 0)._state.pivots
+    pivots = Walker(found, BALANCED, 0)._state.pivots
     assert list(pivots["place"]) == [size] + [-1] * 50
     assert pivots["value"][0] == -1.0
     assert best_found(found, "balanced", 2_000_000) < 51 * 4 * 9
@@ -163,7 +165,7 @@ def test_integers_without_bounds_walk_beyond_the_box():
     found = model(
         [0, 0], [[1, 0], [1, 1]], [5e7, 0], [INF, 0], lower=-INF, upper=INF, integrality=True
     )
-    report = Walker(found, PRESETS["balanced"], 0).run(100_000)
+    report = Walker(found, BALANCED, 0).run(100_000)
     assert report.x is not None
     assert report.x[0] >= 5e7
     assert report.done
@@ -183,7 +185,7 @@ def test_odd_shapes(preset):
 
 def test_a_start_that_is_partly_known_is_completed():
     found = set_cover(1)
-    walker = Walker(found, PRESETS["balanced"], 0)
+    walker = Walker(found, BALANCED, 0)
     start = np.full(found.num_columns, np.nan)
     start[:3] = 1.0
     walker.start(start)
@@ -193,14 +195,14 @@ def test_a_start_that_is_partly_known_is_completed():
 def test_the_cutoff_is_beaten_or_nothing_is_reported():
     found = set_cover(2)
     optimum = best_by_enumeration(found)
-    assert not Walker(found, PRESETS["balanced"], 0).run(500_000, cutoff=optimum).found
-    report = Walker(found, PRESETS["balanced"], 0).run(500_000, cutoff=optimum + 1)
+    assert not Walker(found, BALANCED, 0).run(500_000, cutoff=optimum).found
+    report = Walker(found, BALANCED, 0).run(500_000, cutoff=optimum + 1)
     assert report.objective == optimum
 
 
 def test_weights_are_halved_and_not_lost():
     found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
-    walker = Walker(found, PRESETS["v2"], 0)
+    walker = Walker(found, V2, 0)
     walker._state.rows["lower_weight"] = walker._state.rows["upper_weight"] = 1e9 - 1
     walker.run(10_000)
     assert 1e8 < walker.weights[0] <= 1e9
