@@ -139,7 +139,6 @@ def solve_submip(
     limits: Limits = Limits(),
     source: str = "sub-MIP",
     seed: int = 0,
-    start: FloatArray | None = None,
     in_child: bool = False,
 ) -> SubMipResult:
     """Search a part of the model with HiGHS on one thread.
@@ -162,8 +161,6 @@ def solve_submip(
         Name under which points are submitted.
     seed : int
         HiGHS's random seed.
-    start : (n,) float64, optional
-        A point of the model to start from; NaN for unknown.
     in_child : bool
         Use a child process whatever the size.
     """
@@ -174,7 +171,7 @@ def solve_submip(
         taker = Taker(model, submit, source, sub.cutoff)
         watch = Watch(budget, seconds, restricted, taker, sub.elastic.size > 0)
         work_left = None if budget.is_timed else budget.work_left
-        reply = _run(restricted, sub, watch, limits, seed, start, in_child, work_left)
+        reply = _run(restricted, sub, watch, limits, seed, in_child, work_left)
         result = _judged(model, sub, restricted, taker, reply)
     budget.charge(result.work)
     return replace(result, seconds=time.monotonic() - began)
@@ -186,7 +183,6 @@ def _run(
     watch: Watch,
     limits: Limits,
     seed: int,
-    start: FloatArray | None,
     in_child: bool,
     work_left: float | None,
 ) -> Reply:
@@ -198,9 +194,8 @@ def _run(
     if watch.should_stop() is not None or not nodes:
         return Reply(Finding.NOTHING, Ending.TIME_LIMIT)
     limits = replace(limits, nodes=nodes)
-    point = None if start is None else restricted.reduced(start)
     try:
-        task = Task(model, _settings(sub, limits, seed), x=point)
+        task = Task(model, _settings(sub, limits, seed))
         reply = run_task(task, watch, in_child=in_child, retry=False)
     except EngineError:
         return Reply(Finding.NOTHING, Ending.NUMERICAL_TROUBLE)
@@ -262,7 +257,6 @@ def _judged(
         improved=taker.improved,
         nodes=int(reply.statistics.get("nodes", 0)),
         work=_work(model, iterations, small.num_rows + small.num_columns),
-        columns=int(restricted.columns.size),
     )
     if reply.x is None:
         return result

@@ -96,8 +96,6 @@ class SubMipResult:
         What it took, building included.
     nodes, work : int, float
         Branch-and-bound nodes, and work as :class:`~solvers.mip.portfolio.budget.Budget` counts it.
-    columns : int
-        Columns that were free.
     """
 
     status: SubMipStatus
@@ -108,7 +106,6 @@ class SubMipResult:
     seconds: float = 0.0
     nodes: int = 0
     work: float = 0.0
-    columns: int = 0
 
 
 # The arrays of a sub-MIP for HiGHS, and the way back to points of the model.
@@ -144,12 +141,6 @@ class Restricted:
         point = self.base.copy()
         point[self.columns] = x[: self.columns.size]
         return point
-
-    def reduced(self, x: FloatArray) -> FloatArray:
-        """Return the free columns' part of a model's point, unknown (NaN) for slack columns."""
-        part = np.full(self.model.num_columns, np.nan)
-        part[: self.columns.size] = x[self.columns]
-        return part
 
 
 def restrict(model: MipModel, sub: SubMip) -> Restricted | None:

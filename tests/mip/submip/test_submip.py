@@ -117,7 +117,7 @@ def test_a_restricted_model_says_of_a_point_what_the_full_one_does(seed):
         outside = (activity > model.row_upper + 1e-6) | (activity < model.row_lower - 1e-6)
         assert np.any(outside & ~undecided)
         return
-    part = restricted.reduced(point)
+    part = point[restricted.columns]
     np.testing.assert_array_equal(restricted.full(part), point)
     small = restricted.model
     assert small.num_columns == np.count_nonzero(~fixed)
@@ -260,18 +260,6 @@ def test_nothing_free_is_checked_and_offered():
     crossed = SubMip(np.ones(2), np.zeros(2))
     assert solve_submip(model, crossed, submissions, Budget()).status is SubMipStatus.INFEASIBLE
     np.testing.assert_array_equal(submissions.points, [good])
-
-
-def test_a_start_is_used():
-    model = knapsack(40)
-    x = np.zeros(40)
-    x[np.argmin(model.cost)] = 1.0
-    submissions = Submissions(model)
-    limits = Limits(solutions=1)
-    solve_submip(
-        model, SubMip(model.lower, model.upper), submissions, Budget(), start=x, limits=limits
-    )
-    assert model.objective_at(submissions.points[0]) <= model.objective_at(x)
 
 
 def test_fewer_nodes_are_searched_where_little_work_is_left():

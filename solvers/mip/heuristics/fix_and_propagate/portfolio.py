@@ -8,12 +8,9 @@ the schedule each turn begins anew.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-
-import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.fix_and_propagate.dive import Diver, DiveResult
+from solvers.mip.heuristics.fix_and_propagate.dive import Diver
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import Domain
@@ -22,33 +19,8 @@ from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Submit, is_nearly_feasible
 
-
-@dataclass
-class Dives:
-    """What a run of the portfolio has come to.
-
-    Parameters
-    ----------
-    dives : int
-        Dives ended, cut ones included.
-    consistent : int
-        Dives that fixed all integer columns without a contradiction.
-    improved : int
-        Submissions that gave a new best point.
-    closest : (n,) float64, optional
-        The point with the fewest broken rows among the inconsistent ones: a start for others.
-    closest_rows : int
-        How many rows that one breaks.
-    successes : dict
-        How many consistent dives each strategy had.
-    """
-
-    dives: int = 0
-    consistent: int = 0
-    improved: int = 0
-    closest: FloatArray | None = None
-    closest_rows: int = np.iinfo(np.int64).max
-    successes: dict[Strategy, int] = field(default_factory=dict)
+Closest = tuple[FloatArray, int]
+"""A point (n,) with whole integers, and how many rows it breaks."""
 
 
 def run_portfolio(
@@ -56,12 +28,11 @@ def run_portfolio(
     submit: Submit,
     budget: Budget,
     seed: int,
-    strategies: Sequence[Strategy] | None = None,
+    strategies: Sequence[Strategy] = LP_FREE,
     reference: FloatArray | None = None,
     cliques: Cliques | None = None,
     domain: Domain | None = None,
-    max_rounds: int | None = None,
-) -> Dives:
+) -> Closest | None:
     """Dive with each strategy in turn, round after round, and submit what comes out.
 
     Submitted is every new point whose integers were fixed without a contradiction and, at the end
@@ -69,65 +40,44 @@ def run_portfolio(
 
     Parameters
     ----------
-    strategies : sequence of Strategy, optional
-        ``LP_GUIDED`` followed by ``LP_FREE`` with a reference point, else ``LP_FREE``.
     reference : (n,) float64, optional
-        Point for the guided strategies; those are left out without one.
+        Point for the guided strategies.
     cliques : Cliques, optional
         For the order by cliques.
     domain : Domain, optional
         Propagated box to dive from, so that it need not be made; it is not changed.
-    max_rounds : int, optional
-        How often each strategy is used at most; as often as the budget allows by default.
+
+    Returns
+    -------
+    tuple or None
+        The point with the fewest broken rows among the inconsistent ones: a start for others.
     """
-    done = Dives()
     if domain is None:
         domain = Domain.of(model)
         domain.propagate()
         budget.charge(domain.work)
     if domain.is_infeasible:
         domain = Domain.of(model)  # a contradiction within tolerances must not stop the dives
-    if strategies is None:
-        strategies = LP_FREE if reference is None else (*LP_GUIDED, *LP_FREE)
-    usable = [s for s in strategies if reference is not None or not s.needs_reference]
     diver = Diver(model, domain, reference, cliques)
+    closest: Closest | None = None
     known: set[bytes] = set()
     rounds = 0
-    while usable and not budget.spent() and rounds != max_rounds:
-        for place, strategy in enumerate(usable):
+    while not budget.spent():
+        for place, strategy in enumerate(strategies):
             if budget.spent():
                 break
             number = 0 if rounds == 0 and seed == 0 else 1 + seed + 1009 * rounds + 9176 * place
             found = diver.dive(strategy, number, budget)
-            _take(model, submit, strategy, found, done, known)
-        _submit_closest(model, submit, done, known)
+            if found.integers_feasible:
+                if _is_new(model, found.x, known):
+                    submit(found.x, f"dive {strategy}")
+            elif found.is_complete and (closest is None or found.violated_rows < closest[1]):
+                closest = found.x, found.violated_rows
+        is_near = closest is not None and is_nearly_feasible(closest[1], model.num_rows)
+        if closest is not None and is_near and _is_new(model, closest[0], known):
+            submit(closest[0], "dive, with broken rows")
         rounds += 1
-    return done
-
-
-def _take(
-    model: MipModel,
-    submit: Submit,
-    strategy: Strategy,
-    found: DiveResult,
-    done: Dives,
-    known: set[bytes],
-) -> None:
-    done.dives += 1
-    if found.integers_feasible:
-        done.consistent += 1
-        done.successes[strategy] = done.successes.get(strategy, 0) + 1
-        if _is_new(model, found.x, known):
-            done.improved += submit(found.x, f"dive {strategy}")
-    elif found.is_complete and found.violated_rows < done.closest_rows:
-        done.closest, done.closest_rows = found.x, found.violated_rows
-
-
-def _submit_closest(model: MipModel, submit: Submit, done: Dives, known: set[bytes]) -> None:
-    if done.closest is None or not is_nearly_feasible(done.closest_rows, model.num_rows):
-        return
-    if _is_new(model, done.closest, known):
-        done.improved += submit(done.closest, "dive, with broken rows")
+    return closest
 
 
 def _is_new(model: MipModel, x: FloatArray, known: set[bytes]) -> bool:
@@ -135,10 +85,9 @@ def _is_new(model: MipModel, x: FloatArray, known: set[bytes]) -> bool:
     from hashlib import blake2b
 
     key = blake2b(x[model.integers].tobytes(), digest_size=16).digest()
-    if key in known:
-        return False
+    is_new = key not in known
     known.add(key)
-    return True
+    return is_new
 
 
 class Dive(Heuristic[HeuristicContext, HeuristicContext]):
@@ -172,7 +121,7 @@ def _dive(
     reference: FloatArray | None = None,
 ) -> None:
     begin = seed % len(every)
-    done = run_portfolio(
+    closest = run_portfolio(
         context.model,
         context.submit,
         budget,
@@ -182,5 +131,5 @@ def _dive(
         cliques=context.cliques,
         domain=context.domain,
     )
-    if done.closest is not None:
-        context.acceptance.infeasible_points(done.closest, done.closest_rows)
+    if closest is not None:
+        context.acceptance.infeasible_points(*closest)

@@ -69,11 +69,6 @@ class Strategy:
     value: Value
     mode: Mode
 
-    @property
-    def needs_reference(self) -> bool:
-        """Whether it reads a reference point."""
-        return self.order is Order.REFERENCE or self.value is Value.REFERENCE
-
     def __str__(self) -> str:
         names = (self.mode.name, self.order.name, self.value.name)
         return " ".join(name.lower().replace("_", "-") for name in names)

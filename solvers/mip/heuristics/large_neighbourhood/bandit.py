@@ -88,17 +88,6 @@ class Play:
     hopeless: bool = False
 
 
-@dataclass(frozen=True)
-class Tally:
-    """Sums over the searches of one neighbourhood."""
-
-    plays: int = 0
-    improvements: int = 0
-    gain: float = 0.0
-    effort: float = 0.0
-    proven: int = 0
-
-
 def resize(arm: Arm, play: Play, least: float) -> None:
     """Let an arm's next neighbourhood be larger or smaller, and more or less ambitious.
 
@@ -175,19 +164,12 @@ class Bandit:
             for size, free in enumerate(START_FREE)
             for name in names
         ]
-        self._tallies = {name: Tally() for name in names}
         self._lock = threading.Lock()
 
     @property
     def arms(self) -> tuple[Arm, ...]:
         """All arms, in the order in which they are first tried."""
         return tuple(self._arms)
-
-    @property
-    def tallies(self) -> dict[str, Tally]:
-        """What each neighbourhood has done so far."""
-        with self._lock:
-            return dict(self._tallies)
 
     def pick(self, without: set[int] | None = None) -> int | None:
         """Return the number of the arm to play, which counts as under way; None if all are out.
@@ -233,14 +215,6 @@ class Bandit:
                 arm.proven_at = version
             resize(arm, play, self._least)
             self._tell_sizes(arm)
-            old = self._tallies[arm.name]
-            self._tallies[arm.name] = Tally(
-                old.plays + 1,
-                old.improvements + (play.gain > 0),
-                old.gain + play.gain,
-                old.effort + play.effort,
-                old.proven + play.proven,
-            )
 
     def _tell_sizes(self, played: Arm) -> None:
         """Let the other sizes of a neighbourhood begin with what this one has learned."""

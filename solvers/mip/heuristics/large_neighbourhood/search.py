@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play, Tally
+from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play
 from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE, Neighbourhood
 from solvers.mip.heuristics.large_neighbourhood.situation import (
     Situation,
@@ -46,7 +46,6 @@ class Searcher:
         submit: Submit,
         budget: Budget,
         bandit: Bandit,
-        in_child: bool,
         implied: IndexArray | None,
     ) -> None:
         self.model = model
@@ -54,7 +53,6 @@ class Searcher:
         self.submit = submit
         self.budget = budget
         self.bandit = bandit
-        self._in_child = in_child
         self._implied = np.empty(0, dtype=np.int32) if implied is None else implied
         self._step = model.objective_step
         self._decidable = Situation(model, implied=self._implied).decidable
@@ -84,17 +82,10 @@ class Searcher:
         seconds = self.bandit.arms[number].patience * max(LEAST_SECONDS, SHARE_OF_TURN * turn)
         return min(seconds, MOST_SECONDS)
 
-    def play(
-        self,
-        number: int,
-        sub: SubMip,
-        seed: int,
-        log: Callable[[str], None] | None,
-        seconds: float,
-    ) -> SubMipResult:
+    def play(self, number: int, sub: SubMip, seed: int, seconds: float) -> SubMipResult:
         """Search a neighbourhood and let the bandit learn from it."""
         arm = self.bandit.arms[number]
-        before, rate, version = self.pool.objective, arm.rate, self.pool.version
+        before, version = self.pool.objective, self.pool.version
         result = solve_submip(
             self.model,
             sub,
@@ -104,7 +95,6 @@ class Searcher:
             limits=Limits(solutions=self._table[arm.name].solutions),
             source=arm.name,
             seed=seed,
-            in_child=self._in_child,
         )
         gain = _gain(before, min(self.pool.objective, before)) if result.improved else 0.0
         timed = self.budget.is_timed
@@ -117,8 +107,6 @@ class Searcher:
         )
         self.bandit.record(number, play, self._free_share(sub), version)
         self._learn_point(sub, result)
-        if log is not None:
-            log(_line(arm.name, rate, result, before, self.pool.objective))
         return result
 
     def is_whole(self, sub: SubMip) -> bool:
@@ -170,13 +158,6 @@ def _gain(before: float, after: float) -> float:
     return min(1.0, (before - after) / max(abs(before), abs(after), SAME))
 
 
-def _line(name: str, rate: float, result: SubMipResult, before: float, after: float) -> str:
-    return (
-        f"{name} at {rate:.3f}: {result.status.name.lower()}, {result.columns} columns free, "
-        f"{result.nodes} nodes, {result.seconds:.2f} s, {before:.8g} -> {after:.8g}"
-    )
-
-
 WORTHWHILE = 0.6
 """Part of its time that has to be left of the turn for another sub-MIP to begin: what is cut short
 within HiGHS's first rounds of cuts was for nothing."""
@@ -184,23 +165,6 @@ within HiGHS's first rounds of cuts was for nothing."""
 LEAST_WORK_LEFT = 0.5
 """Part of a turn's work that has to be left for another sub-MIP where no clock counts: what the
 rest of a turn allows says nothing of how large neighbourhoods should be."""
-
-
-@dataclass(frozen=True)
-class Counts:
-    """What a search did: a tally for each neighbourhood, by its name.
-
-    ``is_exhausted`` says that the whole model was searched: no point is better than the best by
-    more than the cutoff's margin.
-    """
-
-    tallies: Mapping[str, Tally]
-    is_exhausted: bool = False
-
-    @property
-    def plays(self) -> int:
-        """Number of sub-MIPs."""
-        return sum(one.plays for one in self.tallies.values())
 
 
 def make_bandit(model: MipModel) -> Bandit:
@@ -220,12 +184,9 @@ def search_neighbourhoods(
     bandit: Bandit | None = None,
     relaxation: Callable[[], Relaxation | None] = lambda: None,
     infeasible_point: Callable[[], FloatArray | None] = lambda: None,
-    slot: int = 0,
-    in_child: bool = False,
-    log: Callable[[str], None] | None = None,
     implied: IndexArray | None = None,
-) -> Counts:
-    """Solve sub-MIPs around the pool's points until the budget is spent.
+) -> None:
+    """Solve sub-MIPs around the pool's points until the budget is spent, or all is searched.
 
     Parameters
     ----------
@@ -244,19 +205,12 @@ def search_neighbourhoods(
         Asked before every sub-MIP for the relaxation's point, which may come late.
     infeasible_point : callable
         Asked for the least-violated point while the pool is empty.
-    slot : int
-        Number of this search among those side by side.
-    in_child : bool
-        Solve small sub-MIPs in child processes, too: for callers whose other threads are busy in
-        Python, for which HiGHS would have to wait at every iteration.
-    log : callable, optional
-        Told of every sub-MIP in a line.
     implied : (d,) int32, optional
         Columns that equations define by others, which no neighbourhood fixes.
     """
     shared = make_bandit(model) if bandit is None else bandit
-    search = Searcher(model, pool, submit, budget, shared, in_child, implied)
-    rng = np.random.default_rng([seed, slot])
+    search = Searcher(model, pool, submit, budget, shared, implied)
+    rng = np.random.default_rng([seed, 0])
     out: set[int] = set()
     known: tuple[int, int, bool] | None = None
     length, work = budget.seconds_left, budget.work_left
@@ -284,14 +238,13 @@ def search_neighbourhoods(
             out.add(number)
             continue
         unfixed = search.bandit.arms[number].free >= 1.0
-        result = search.play(number, sub, int(rng.integers(2**31 - 1)), log, seconds)
+        result = search.play(number, sub, int(rng.integers(2**31 - 1)), seconds)
         began = True
         nothing_better = result.status.is_proven and sub.cutoff >= situation.cutoff
         if nothing_better and search.is_whole(sub):
-            return Counts(search.bandit.tallies, is_exhausted=True)
+            return
         if nothing_better and unfixed:
             out.add(number)  # it would be the same again, until there is another point
-    return Counts(search.bandit.tallies)
 
 
 class Neighbourhoods(Heuristic[HeuristicContext, HeuristicContext]):

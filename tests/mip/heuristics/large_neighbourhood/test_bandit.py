@@ -159,5 +159,5 @@ def test_many_threads_may_share_one():
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(one.plays for one in bandit.tallies.values()) == 200
+    assert sum(arm.plays for arm in bandit.arms) == 200
     assert all(arm.pending == 0 for arm in bandit.arms)
