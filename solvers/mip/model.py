@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import EngineError
+from solvers.core.outcome import Basis
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.rows import SparseRows
 
@@ -229,9 +230,21 @@ class Relaxation:
     is_exact : bool
         Whether the point is optimal to the usual tolerances, so that ``objective`` says what a
         feasible point cannot beat. A first-order method stopped early gives an inexact one.
+    method : str
+        'simplex', 'interior point' or 'pdlp'.
+    seconds : float
+        What it took.
+    basis : Basis or None
+        Of simplex or crossover.
+    is_cut_short : bool
+        Whether a limit ended it.
     """
 
     x: FloatArray
     reduced_cost: FloatArray
     objective: float
     is_exact: bool
+    method: str = ""
+    seconds: float = 0.0
+    basis: Basis | None = None
+    is_cut_short: bool = False

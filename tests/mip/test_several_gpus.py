@@ -52,8 +52,8 @@ def test_each_gpu_has_the_model_and_seeds_of_its_own_and_all_else_is_shared():
     assert first.seed_of("dives", 1) != second.seed_of("dives", 1)
     assert first.aggregated is second.aggregated
     assert first.acceptance is second.acceptance
-    second.root = root_relaxation(first.model, Budget())
-    assert first.root is second.root
+    second.relaxation = root_relaxation(first.model, Budget())
+    assert first.relaxation is second.relaxation
 
 
 def test_every_gpu_is_at_work_and_what_is_done_once_is_done_once(monkeypatch):

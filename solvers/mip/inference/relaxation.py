@@ -245,29 +245,6 @@ SIMPLEX_WORK = 2e10
 SIMPLEX, INTERIOR, PDLP = "simplex", "interior point", "pdlp"
 
 
-@dataclass(frozen=True, eq=False)
-class Root:
-    """The relaxation's point, and how it was found.
-
-    Parameters
-    ----------
-    relaxation : Relaxation
-    method : str
-        'simplex', 'interior point' or 'pdlp'.
-    seconds : float
-    basis : Basis or None
-        Of simplex or crossover.
-    is_cut_short : bool
-        Whether a limit ended it.
-    """
-
-    relaxation: Relaxation
-    method: str
-    seconds: float
-    basis: Basis | None = None
-    is_cut_short: bool = False
-
-
 def root_relaxation(
     model: MipModel,
     budget: Budget,
@@ -275,7 +252,7 @@ def root_relaxation(
     device: Device | None = None,
     seed: int = 0,
     log: Log | None = None,
-) -> Root:
+) -> Relaxation:
     """Solve the linear relaxation as well as the budget allows.
 
     PDLP from :data:`FIRST_ORDER_FROM` nonzeros on with a GPU, from
@@ -294,8 +271,8 @@ def root_relaxation(
 
     Returns
     -------
-    Root
-        Its ``relaxation.is_exact`` says whether the point is optimal.
+    Relaxation
+        Its ``is_exact`` says whether the point is optimal.
     """
     where = cpu() if device is None else device
     by_gpu = where.kind != "cpu"
@@ -306,12 +283,12 @@ def root_relaxation(
         if found.is_cut_short and budget.is_timed and not budget.spent():
             share = INTERIOR_SHARE_BESIDE_GPU if by_gpu else INTERIOR_SHARE
             found = _by_interior(model, budget.part(share * budget.seconds_left), seed)
-    if found is None or (not found.relaxation.is_exact and not budget.spent()):
+    if found is None or (not found.is_exact and not budget.spent()):
         found = _by_first_order(model, budget, where, seed, found)
     if log is not None:
-        kind = "optimal" if found.relaxation.is_exact else "approximate"
+        kind = "optimal" if found.is_exact else "approximate"
         log(
-            f"Relaxation by {found.method}: {kind}, objective {found.relaxation.objective:.9g} "
+            f"Relaxation by {found.method}: {kind}, objective {found.objective:.9g} "
             f"({found.seconds:.2f} s)"
         )
     return found
@@ -326,21 +303,21 @@ def _simplex_budget(model: MipModel, budget: Budget, by_gpu: bool) -> Budget:
     return budget.part(min(share, MOST_SIMPLEX_SECONDS_BESIDE_GPU) if by_gpu else share)
 
 
-def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Root:
+def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Relaxation:
     simplex = Simplex(model.problem, seed)
     found = simplex.solve(budget)
     basis = simplex.basis() if found.is_converged else None
-    return _root(model, found, SIMPLEX, budget.seconds, basis)
+    return _found(model, found, SIMPLEX, budget.seconds, basis)
 
 
-def _by_interior(model: MipModel, budget: Budget, seed: int) -> Root:
+def _by_interior(model: MipModel, budget: Budget, seed: int) -> Relaxation:
     found, basis = interior(model.problem, budget, seed)
-    return _root(model, found, INTERIOR, budget.seconds, basis)
+    return _found(model, found, INTERIOR, budget.seconds, basis)
 
 
 def _by_first_order(
-    model: MipModel, budget: Budget, device: Device, seed: int, before: Root | None
-) -> Root:
+    model: MipModel, budget: Budget, device: Device, seed: int, before: Relaxation | None
+) -> Relaxation:
     if model.num_nonzeros == 0 and before is not None:
         return before
     began, problem = budget.seconds, model.problem
@@ -354,18 +331,21 @@ def _by_first_order(
     )
     budget.charge(float(each) * found.iterations)
     point = LpPoint(found.x, found.y, found.is_converged)
-    return _root(model, point, PDLP, budget.seconds - began, None)
+    return _found(model, point, PDLP, budget.seconds - began, None)
 
 
-def _root(
+def _found(
     model: MipModel, found: LpPoint, method: str, seconds: float, basis: Basis | None
-) -> Root:
+) -> Relaxation:
     x = np.clip(found.x, model.lower, model.upper)
     reduced = model.cost - model.problem.matrix.T @ found.y
-    relaxation = Relaxation(
+    return Relaxation(
         x=x,
         reduced_cost=np.asarray(reduced) if found.y.any() else np.zeros(x.size),
         objective=model.objective_at(x),
         is_exact=found.is_converged,
+        method=method,
+        seconds=seconds,
+        basis=basis,
+        is_cut_short=found.is_cut_short,
     )
-    return Root(relaxation, method, seconds, basis, found.is_cut_short)

@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.outcome import Basis
 from solvers.core.problem import FloatArray
 from solvers.mip.model import IndexArray, MipModel, Relaxation
 from solvers.mip.portfolio.budget import Budget
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from solvers.mip.inference.cliques import Cliques
     from solvers.mip.inference.domain import Domain
     from solvers.mip.inference.propagation import DeviceModel
-    from solvers.mip.inference.relaxation import Root
     from solvers.mip.solutions.acceptance import Acceptance
 
 Prepared = TypeVar("Prepared")
@@ -91,7 +91,7 @@ class Needs:
 
     def are_met(self, context: HeuristicContext) -> bool:
         """Whether what comes and goes in the course of a solve is there now."""
-        if self.relaxation and context.root is None:
+        if self.relaxation and context.relaxation is None:
             return False
         if self.incumbent is not None and self.incumbent != context.has_point:
             return False
@@ -217,13 +217,13 @@ class HeuristicContext:
         return found
 
     @property
-    def root(self) -> Root | None:
+    def relaxation(self) -> Relaxation | None:
         """The relaxation's solution, once there is one; the same on all devices."""
-        return self._made.get("root")
+        return self._made.get("relaxation")
 
-    @root.setter
-    def root(self, root: Root | None) -> None:
-        self._made["root"] = root
+    @relaxation.setter
+    def relaxation(self, relaxation: Relaxation | None) -> None:
+        self._made["relaxation"] = relaxation
 
     def log(self, message: str) -> None:
         """Write a line to the solve's log."""
@@ -310,13 +310,13 @@ class HeuristicContext:
             acceptance.take(original, source)
         return acceptance.submit(x, source) or was_best
 
-    def relaxation(self) -> Relaxation | None:
-        """Return the relaxation's point, or None."""
-        return None if self.root is None else self.root.relaxation
+    def basis(self) -> Basis | None:
+        """Return the relaxation's basis, or None."""
+        return None if self.relaxation is None else self.relaxation.basis
 
     def reference(self) -> FloatArray | None:
         """Return the relaxation's point (n,) for dives to lean on, or None."""
-        return None if self.root is None else self.root.relaxation.x
+        return None if self.relaxation is None else self.relaxation.x
 
     def least_violated(self) -> FloatArray | None:
         """Return the infeasible point (n,) that violates the fewest rows, or None."""

@@ -57,7 +57,7 @@ def test_the_relaxation_is_solved(method, seed, monkeypatch):
         monkeypatch.setattr(relaxation, "LEAST_ITERATIONS", 0)
     root = root_relaxation(model, Budget())
     _, objective = solve_with_highs(model.problem.relaxation())
-    found = root.relaxation
+    found = root
     assert root.method == method
     assert found.is_exact
     assert found.objective == pytest.approx(objective, rel=1e-4, abs=1e-4)
@@ -74,9 +74,9 @@ def test_interior_point_takes_over_where_simplex_is_slow(seed, monkeypatch):
     root = root_relaxation(model, Budget(seconds=60.0))
     _, objective = solve_with_highs(model.problem.relaxation())
     assert root.method == "interior point"
-    assert root.relaxation.is_exact
-    assert root.relaxation.objective == pytest.approx(objective, rel=1e-6, abs=1e-6)
-    x, reduced = root.relaxation.x, root.relaxation.reduced_cost
+    assert root.is_exact
+    assert root.objective == pytest.approx(objective, rel=1e-6, abs=1e-6)
+    x, reduced = root.x, root.reduced_cost
     inside = (x > model.lower + 1e-6) & (x < model.upper - 1e-6)
     np.testing.assert_allclose(reduced[inside], 0.0, atol=1e-5)
     assert root.basis is not None
@@ -90,9 +90,9 @@ def test_no_time_gives_a_point_within_bounds_and_says_so():
     model = random_mip(3, 200, 300, density=0.1)
     for budget in (Budget(seconds=0.0), Budget(stop=lambda: True)):
         root = root_relaxation(model, budget)
-        assert not root.relaxation.is_exact
-        assert (root.relaxation.x >= model.lower).all()
-        assert (root.relaxation.x <= model.upper).all()
+        assert not root.is_exact
+        assert (root.x >= model.lower).all()
+        assert (root.x <= model.upper).all()
 
 
 @pytest.mark.parametrize("upper", [np.inf, 3.0])
@@ -100,7 +100,7 @@ def test_a_model_without_coefficients(upper):
     model = MipModel.of(
         Problem.from_arrays([-1.0, 0.0], None, lower=-1.0, upper=[upper, 3.0], integrality=True)
     )
-    found = root_relaxation(model, Budget()).relaxation
+    found = root_relaxation(model, Budget())
     assert found.is_exact == np.isfinite(upper)
     assert (found.x <= model.upper).all()
 
@@ -111,7 +111,7 @@ def test_an_infeasible_relaxation_is_not_called_exact():
     )
     lines: list[str] = []
     found = root_relaxation(model, Budget(work=1e6), log=lines.append)
-    assert not found.relaxation.is_exact
+    assert not found.is_exact
     assert "approximate" in lines[0]
 
 

@@ -24,7 +24,7 @@ class SolveRelaxation(Heuristic[HeuristicContext, HeuristicContext]):
 
     def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
         """Solve the relaxation."""
-        state.root = root_relaxation(
+        state.relaxation = root_relaxation(
             state.model, budget, device=state.device, seed=seed, log=state.log
         )
         return OVER
@@ -91,7 +91,7 @@ class LinearDive(Heuristic[Dives, _State]):
             context.submit_feasible,
             context.acceptance.infeasible_points,
             context.seed_of(self.name, number),
-            basis=lambda: None if context.root is None else context.root.basis,
+            basis=context.basis,
             first=number,
         )
 
@@ -132,10 +132,10 @@ class ImprovingDive(Heuristic[Dives, _State]):
 
     def share(self, prepared: Dives, usual: float) -> float:
         """Return what the dives are due: nothing without a basis, or where the gap is small."""
-        root = prepared.context.root
-        if root is None or root.basis is None:
+        relaxation = prepared.context.relaxation
+        if relaxation is None or relaxation.basis is None:
             return 0.0
-        best, least = prepared.context.acceptance.pool.objective, root.relaxation.objective
+        best, least = prepared.context.acceptance.pool.objective, relaxation.objective
         if best - least <= SMALL_GAP * max(abs(best), abs(least)):
             return 0.0
         if prepared.most <= 1 and prepared.turns < TURNS_AT_ONCE:
@@ -151,7 +151,7 @@ class ImprovingDive(Heuristic[Dives, _State]):
             context.submit,
             context.acceptance.infeasible_points,
             context.seed_of(self.name, number),
-            basis=lambda: None if context.root is None else context.root.basis,
+            basis=context.basis,
             first=number,
             cutoff=lambda: context.acceptance.pool.objective,
         )

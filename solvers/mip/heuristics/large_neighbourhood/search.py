@@ -262,7 +262,7 @@ class Neighbourhoods(Heuristic[HeuristicContext, HeuristicContext]):
             budget,
             seed,
             bandit=state.once(make_bandit, lambda: make_bandit(state.model)),
-            relaxation=state.relaxation,
+            relaxation=lambda: state.relaxation,
             infeasible_point=state.least_violated,
             implied=state.implied,
         )

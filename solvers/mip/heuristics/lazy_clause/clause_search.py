@@ -307,7 +307,7 @@ class LazyClause(Heuristic[HeuristicContext, _State]):
 
         def believed() -> float:
             """Return the relaxation's objective where it is to be relied on."""
-            relaxation = context.relaxation()
+            relaxation = context.relaxation
             is_exact = relaxation is not None and relaxation.is_exact
             return relaxation.objective if relaxation is not None and is_exact else -np.inf
 

@@ -44,8 +44,8 @@ def test_models_with_continuous_columns_leave_them_more():
 
 def test_the_relaxation_that_is_known_is_where_they_begin():
     context = context_of(magic_rows(3))
-    context.root = root_relaxation(context.model, Budget(work=1e9))
-    assert context.root.basis is not None
+    context.relaxation = root_relaxation(context.model, Budget(work=1e9))
+    assert context.relaxation.basis is not None
     Taking(LinearDive, context).run(Budget(work=1e8), 0)
     assert context.has_point
 

@@ -29,8 +29,8 @@ def with_poor_point(seed: int, has_root: bool = True):
     context = context_of(covering(seed))
     assert context.acceptance.submit(np.ones(context.model.num_columns), "all of them")
     if has_root:
-        context.root = root_relaxation(context.model, Budget(work=1e9))
-        assert context.root.basis is not None
+        context.relaxation = root_relaxation(context.model, Budget(work=1e9))
+        assert context.relaxation.basis is not None
     return context
 
 
@@ -43,8 +43,8 @@ def test_a_poor_point_is_improved(seed):
     best = context.acceptance.pool.best
     assert best is not None
     assert best.source == "linear dive"
-    assert context.root is not None
-    assert best.objective <= 1.3 * context.root.relaxation.objective
+    assert context.relaxation is not None
+    assert best.objective <= 1.3 * context.relaxation.objective
     assert turns.share() < AT_ONCE
 
 
@@ -52,11 +52,11 @@ def test_they_are_due_nothing_without_a_point_a_relaxation_or_a_gap():
     context = with_poor_point(0, has_root=False)
     assert Taking(ImprovingDive, context).share() == 0.0
     empty = context_of(covering(0))
-    empty.root = root_relaxation(empty.model, Budget(work=1e9))
+    empty.relaxation = root_relaxation(empty.model, Budget(work=1e9))
     assert Taking(ImprovingDive, empty).share() == 0.0
     # a row that makes the relaxation whole
     whole = context_of(model_of([1.0, 2.0], [[1.0, 1.0]], 1.0, INF, upper=1.0, integrality=True))
-    whole.root = root_relaxation(whole.model, Budget(work=1e9))
+    whole.relaxation = root_relaxation(whole.model, Budget(work=1e9))
     assert whole.acceptance.submit(np.array([1.0, 0.0]), "by hand")
     assert Taking(ImprovingDive, whole).share() == 0.0
 
@@ -72,7 +72,7 @@ def test_a_first_dive_that_takes_long_is_not_due_most_for_ever():
 def test_no_point_above_the_cutoff_is_offered():
     model = covering(2)
     context = context_of(model)
-    limit = 1.5 * root_relaxation(model, Budget(work=1e9)).relaxation.objective
+    limit = 1.5 * root_relaxation(model, Budget(work=1e9)).objective
     found: list[float] = []
 
     def submit(x, source):
