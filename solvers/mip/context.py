@@ -175,7 +175,6 @@ class Knowledge:
 
     Parameters
     ----------
-    incumbents : IncumbentStore
     acceptance : Acceptance or None
         None if the reduced model was never searched.
     proof : Outcome or None

@@ -191,12 +191,7 @@ def working_part(gap: float, seconds: float, since_improvement: float) -> float:
 
 
 class Throttling:
-    """Lets the heuristics of one solve rest between turns, while a proof is under way.
-
-    Parameters
-    ----------
-    context : HeuristicContext
-    """
+    """Lets the heuristics of one solve rest between turns, while a proof is under way."""
 
     def __init__(self, context: HeuristicContext) -> None:
         self._context = context

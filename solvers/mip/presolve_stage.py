@@ -41,7 +41,6 @@ class Reduced:
 
     Parameters
     ----------
-    problem : Problem
     to_original : callable
         Maps a point of it to one of the original problem.
     to_reduced : callable, optional
@@ -91,8 +90,6 @@ class BackgroundPresolve:
 
     Parameters
     ----------
-    problem : Problem
-    progress : Progress
     seconds : float
         What it may take at most; the reduction is then what it has come to.
     """
@@ -155,7 +152,6 @@ class Reducer:
 
     Parameters
     ----------
-    problem : Problem
     solve_exactly : callable, optional
     """
 

@@ -49,7 +49,6 @@ class Proving:
 
     Parameters
     ----------
-    solve : SolveContext
     on_point : callable
         Told of each point (n,) that branch and bound has found and the incumbent store taken.
     under_way : UnderWay, optional

@@ -58,7 +58,6 @@ def wait_for(
     ----------
     work : callable
         Ends by itself when ``progress`` says so, unless it is at something that cannot.
-    progress : Progress
     otherwise : callable
         Returns the answer when nobody waits for the work any longer.
     is_settled : callable
@@ -100,7 +99,6 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
     options : EngineOptions
         ``heuristics_only`` leaves branch and bound out. With ``deterministic``, or a single
         thread, heuristics come first, one after the other, and then branch and bound; a GPU

@@ -88,7 +88,6 @@ def sweep(model: MipModel, budget: Budget) -> Swept:
 
     Parameters
     ----------
-    model : MipModel
     budget : Budget
         Asked between blocks of rows.
 
@@ -172,7 +171,6 @@ def submit_trivial(model: MipModel, submit: Submit, budget: Budget) -> None:
 
     Parameters
     ----------
-    model : MipModel
     submit : Submit
         Sets the continuous columns by an LP.
     budget : Budget

@@ -97,7 +97,6 @@ class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
 
     Parameters
     ----------
-    name : str
     number : int
         Each searches another way: the first minimises nothing, others random costs.
     """

@@ -209,7 +209,6 @@ def eliminate(model: MipModel, budget: Budget | None = None) -> Aggregated | Non
 
     Parameters
     ----------
-    model : MipModel
     budget : Budget, optional
         Ended early, fewer columns have gone. Charged with the entries visited.
     """
@@ -399,7 +398,6 @@ class PoolView(Pool):
     ----------
     pool : Pool
         Of the whole model's points.
-    aggregated : Aggregated
     """
 
     def __init__(self, pool: Pool, aggregated: Aggregated) -> None:

@@ -126,7 +126,6 @@ def find_cliques(model: MipModel, limit: int = MEMBER_LIMIT) -> Cliques:
 
     Parameters
     ----------
-    model : MipModel
     limit : int
         Most literals in all cliques together; once they are reached, later rows are not read.
     """

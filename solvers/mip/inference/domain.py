@@ -187,7 +187,6 @@ class Domain:
 
     Parameters
     ----------
-    model : MipModel
     box : Box
         Owned by the domain from here on.
     """

@@ -186,8 +186,6 @@ def interior(problem: Problem, budget: Budget, seed: int = 0) -> tuple[LpPoint, 
     ----------
     problem : Problem
         Its integrality is left out of account.
-    budget : Budget
-    seed : int
 
     Returns
     -------
@@ -262,11 +260,8 @@ def root_relaxation(
 
     Parameters
     ----------
-    model : MipModel
-    budget : Budget
     device : Device, optional
         By default the CPU.
-    seed : int
     log : callable, optional
 
     Returns

@@ -168,12 +168,10 @@ class HeuristicContext:
     ----------
     model : MipModel
         The reduced model.
-    acceptance : Acceptance
     domain : Domain
         What the columns are known to be within, propagated; to be copied, not changed.
     device : Device
         Where what pays on a GPU runs; the CPU where there is none.
-    solve : SolveContext
     further : sequence of Device
         GPUs beside this one.
 

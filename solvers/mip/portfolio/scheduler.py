@@ -36,7 +36,6 @@ class Activity:
 
     Parameters
     ----------
-    name : str
     work : callable
         Takes the budget of a turn and a seed.
     share : callable
@@ -292,11 +291,6 @@ class Participant:
 
     A turn goes to the state that has waited longest; only where all are busy is another one made.
 
-    Parameters
-    ----------
-    heuristic : Heuristic
-    context : HeuristicContext
-
     Attributes
     ----------
     is_over : bool
@@ -368,8 +362,6 @@ def line_up(
 
     Parameters
     ----------
-    rows : sequence of Row
-    context : HeuristicContext
     places : sequence of Place
         Where there is room for heuristics; rows for other places are left out.
     seconds : float

@@ -69,7 +69,6 @@ class Row:
         Rows with the same object share its states.
     before, after : float
         Its share of the turns while there is no point, and afterwards.
-    place : Place
     longest, shortest : float
         Longest and shortest turn in seconds.
     part_of_time : float
@@ -83,7 +82,6 @@ class Row:
         Its first turn comes in the order of the table, however little it is due.
     kind : str
         Whose credit counts for its share, too; nobody's where it is empty.
-    models : Models
     cores : int
         Cores from which on it takes part.
     label : str

@@ -63,12 +63,8 @@ def complete(
 
     Parameters
     ----------
-    model : MipModel
     x : (n,) float64
         NaN where nothing is known.
-    submit : Submit
-    budget : Budget
-    seed : int
 
     Returns
     -------

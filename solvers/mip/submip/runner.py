@@ -54,8 +54,6 @@ class Watch(Progress):
         The search of which this sub-MIP is a step; when it is spent, nobody waits any more.
     seconds : float
         Time for this step; ignored where the budget is untimed.
-    restricted : Restricted
-    taker : Taker
     elastic : bool
         Whether the objective is a violation, so that only points where it vanishes are feasible.
     """
@@ -145,7 +143,6 @@ def solve_submip(
 
     Parameters
     ----------
-    model : MipModel
     sub : SubMip
         What to search.
     submit : Submit

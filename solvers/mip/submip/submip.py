@@ -82,7 +82,6 @@ class SubMipResult:
 
     Parameters
     ----------
-    status : SubMipStatus
     improved : bool
         Whether any point that was submitted was the best of all at that time.
     x : (n,) float64, optional

@@ -75,14 +75,12 @@ class Annealing:
 
     Parameters
     ----------
-    model : MipModel
     structure : Structure
         Its groups and slacks.
     submit : callable
         Gets points that are better than the one a round began at.
     best : callable
         Returns the best point (n,) known, or None.
-    seed : int
     """
 
     def __init__(

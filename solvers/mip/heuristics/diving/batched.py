@@ -54,7 +54,6 @@ class Root:
 
     Parameters
     ----------
-    model : MipModel
     bounds : (2, n) float64
         The box, propagated.
     reference : (n,) float64 or None
@@ -138,11 +137,6 @@ def loose_directions(guide: Guide) -> IndexArray:
 
 class Steps:
     """Chooses bulks and fixes them, in the boxes of a batch.
-
-    Parameters
-    ----------
-    boxes : BatchBoxes
-    root : Root
 
     Attributes
     ----------
@@ -244,14 +238,10 @@ def dive(
 
     Parameters
     ----------
-    boxes : BatchBoxes
     steps : Steps
         Of these boxes.
-    root : Root
     order : (k,) int32
         All integer columns open in that box.
-    lanes : Lanes
-    budget : Budget
     random : Generator
         For adoptions.
     """
@@ -370,12 +360,10 @@ def run_dives(
     ----------
     device_model : DeviceModel
         The model on the device to run on; on the CPU, twins of the kernels run.
-    model : MipModel
     submit : callable
         Takes the points.
     budget : Budget
         Asked before every step.
-    seed : int
     reference : (n,) float64, optional
         A point to round values from, such as the relaxation's; integers near to it are fixed first.
     cliques : Cliques, optional

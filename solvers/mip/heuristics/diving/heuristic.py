@@ -47,7 +47,6 @@ class Dives:
 
     Parameters
     ----------
-    context : HeuristicContext
     most : int
         The most dives that any search has begun.
     turns : int

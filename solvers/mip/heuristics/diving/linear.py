@@ -89,7 +89,6 @@ class Ranking:
 
         Parameters
         ----------
-        rule : Rule
         x : (n,) float64
             The relaxation's point.
         columns : (k,) int32
@@ -132,8 +131,6 @@ class Relaxations:
 
     Parameters
     ----------
-    model : MipModel
-    seed : int
     basis : callable
         Returns the basis of the relaxation's solution, or None while there is none.
     for_costs : bool
@@ -267,14 +264,12 @@ class LinearDives:
 
     Parameters
     ----------
-    model : MipModel
     domain : Domain
         Propagated box to dive from; it is not changed.
     submit : Submit
         Gets relaxations' points whose integers are whole.
     infeasible_points : callable
         Gets what is left of a dive that found none, rounded.
-    seed : int
     basis : callable, optional
         Returns the basis of the relaxation's solution, or None while there is none.
     first : int

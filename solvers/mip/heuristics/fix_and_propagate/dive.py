@@ -157,10 +157,8 @@ class Attempt:
 
     Parameters
     ----------
-    model : MipModel
     domain : Domain
         Changed from here on.
-    guide : Guide
     walk : Walk
         Scratch arrays of the repair.
     search : Search
@@ -331,7 +329,6 @@ class Diver:
 
     Parameters
     ----------
-    model : MipModel
     domain : Domain
         Propagated box to dive from; it is not changed.
     reference : (n,) float64, optional

@@ -196,7 +196,6 @@ class Bandit:
         ----------
         number : int
             The arm.
-        play : Play
         free : float
             Share of columns that was free, where that was less than the arm's.
         version : int

@@ -319,7 +319,6 @@ def fixed_step_by_step(
 
     Parameters
     ----------
-    model : MipModel
     order : (k,) int32
         Integer columns to fix, first to last.
     reference : (n,) float64

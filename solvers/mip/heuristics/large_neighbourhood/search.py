@@ -190,7 +190,6 @@ def search_neighbourhoods(
 
     Parameters
     ----------
-    model : MipModel
     pool : Pool
         Where points come from; it may be empty.
     submit : Submit
@@ -198,7 +197,6 @@ def search_neighbourhoods(
     budget : Budget
         Without a time limit, sub-MIPs end by their nodes, gains are counted per unit of work, and
         the search ends when no neighbourhood can be made.
-    seed : int
     bandit : Bandit, optional
         Shared by searches that run side by side; made here without one.
     relaxation : callable

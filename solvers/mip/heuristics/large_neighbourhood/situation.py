@@ -36,7 +36,6 @@ class Situation:
 
     Parameters
     ----------
-    model : MipModel
     points : tuple of Found
         Feasible points, best first.
     relaxation : Relaxation, optional
@@ -112,8 +111,6 @@ def choose(
     agree : (k,) bool
     distance : (k,) float64
         What puts the others in order; ties are broken at random.
-    count : int
-    rng : Generator
     keys : (k,) float64, optional
         What puts those that agree in order, smallest first, in place of chance.
     """

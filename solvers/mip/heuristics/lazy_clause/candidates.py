@@ -34,7 +34,6 @@ def aggregated(model: MipModel, rows: IndexArray, ray: FloatArray) -> list[Side]
 
     Parameters
     ----------
-    model : MipModel
     rows : (k,) int32
     ray : (k,) float64
     """
@@ -82,7 +81,6 @@ class Candidates:
 
     Parameters
     ----------
-    model : MipModel
     sides, state : Sides, State
         Of the search; what a candidate teaches becomes a clause there.
     submit, settle : callable
@@ -220,8 +218,6 @@ class ValueSelection:
 
     Parameters
     ----------
-    model : MipModel
-    rng : Generator
     starts : callable
         Returns points (n,) whose values are worth trying, the best first.
     """

@@ -91,11 +91,8 @@ class ClauseSearch:
 
     Parameters
     ----------
-    model : MipModel
     domain : Domain
         Propagated box to search; it is not changed.
-    seed : int
-    submit : Submit
     starts : callable
         Returns points (n,) whose values are worth trying, the best first: near ones, that of the
         relaxation, which is the last. Asked now and then.

@@ -53,7 +53,6 @@ class Grid:
 
     Parameters
     ----------
-    step : float
     coefficient : (n,) float64
         Steps that each column costs.
     shift : float
@@ -147,7 +146,6 @@ def _rounded_down(cost: FloatArray, lower: FloatArray, total: float, offset: flo
     cost, lower : (n,) float64
     total : float
         Sum of ``|cost|`` times the largest absolute values of the columns, or 1 where that is less.
-    offset : float
     """
     step = total / (0.5 * LARGEST_SUM)
     used = np.flatnonzero(cost)

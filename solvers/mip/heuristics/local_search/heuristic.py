@@ -73,7 +73,6 @@ class Walks:
 
     Parameters
     ----------
-    context : HeuristicContext
     rivals : list of Walks
         Those in all search spaces, these included.
     is_there : bool
@@ -201,7 +200,6 @@ def search_original(incumbents: IncumbentStore, seed: int, budget: Budget) -> No
     ----------
     incumbents : IncumbentStore
         Of that problem; takes the points.
-    seed : int
     budget : Budget
         Of the thread that does nothing else.
     """

@@ -97,11 +97,8 @@ class MeetInTheMiddleSearch:
 
     Parameters
     ----------
-    sums : Sums
-    submit : Submit
     best : callable
         Returns the best objective known, inf without a point, and the point (n,) or None.
-    seed : int
 
     Attributes
     ----------

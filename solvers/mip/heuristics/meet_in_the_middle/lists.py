@@ -130,7 +130,6 @@ def make_lists(sums: Sums, steps: WholeArray, rng: np.random.Generator) -> Lists
 
     Parameters
     ----------
-    sums : Sums
     steps : (k,) int64
         Steps of the columns that find no room.
     rng : Generator
@@ -198,7 +197,6 @@ def is_promising(sums: Sums, deviations: int) -> bool:
 
     Parameters
     ----------
-    sums : Sums
     deviations : int
         How many are tried at the most.
     """
@@ -313,7 +311,6 @@ class Slack:
     ----------
     column, row : int
         The row as a number among the sums.
-    step : int
     price : float
         Cost of a unit, positive.
     room : float

@@ -38,7 +38,6 @@ class Walk:
 
     Parameters
     ----------
-    model : MipModel
     x : (n,) float64
         A feasible point whose integer columns are whole; copied.
     device : DeviceModel, optional
@@ -168,7 +167,6 @@ def improve(
 
     Parameters
     ----------
-    model : MipModel
     x : (n,) float64
         A feasible point; not changed. Continuous columns are moved, too, but an LP over them
         should come before and after.

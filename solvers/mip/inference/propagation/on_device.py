@@ -67,13 +67,11 @@ class DeviceModel:
 
     Parameters
     ----------
-    device : Device
     model : MipModel
         What was laid out.
     cost, lower, upper : (n,) float64
     row_lower, row_upper : (m,) float64
     is_integer : (n,) int32
-    rows, columns : SparseRows
     """
 
     device: Device

@@ -172,7 +172,6 @@ class WarmSimplex:
 
     Parameters
     ----------
-    model : MipModel
     part : ContinuousPart
         What is left of it with the integers fixed.
 
@@ -284,7 +283,6 @@ def touched_up(
 
     Parameters
     ----------
-    model : MipModel
     x : (n,) float64
         With whole integers.
     should_stop : callable

@@ -54,7 +54,6 @@ class Polished:
 
     Parameters
     ----------
-    status : PolishStatus
     x : (n,) float64, optional
         A point that passes :func:`~solvers.mip.model.is_feasible`, integers exactly whole.
     objective : float
@@ -142,7 +141,6 @@ class Polisher:
 
     Parameters
     ----------
-    model : MipModel
     device : str
         Where PDLP runs for a model too large for simplex, as in :class:`EngineOptions`.
     largest_for_simplex : int

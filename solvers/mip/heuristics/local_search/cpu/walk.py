@@ -94,7 +94,6 @@ def walk(
 
     Parameters
     ----------
-    model : MipModel
     submit : callable
         Gets every feasible point that beats all before, and now and then a nearly feasible one
         whose violated rows have continuous columns, for the LP behind it to complete.

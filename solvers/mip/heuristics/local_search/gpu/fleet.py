@@ -129,11 +129,8 @@ class Fleet:
 
     Parameters
     ----------
-    layout : Layout
     device : Device
         Active in the calling thread.
-    plan : Plan
-    seed : int
     """
 
     def __init__(self, layout: Layout, device: Device, plan: Plan, seed: int) -> None:
@@ -325,11 +322,8 @@ class GridWideFleet(Fleet):
 
     Parameters
     ----------
-    layout : Layout
     device : Device
         Active in the calling thread.
-    plan : Plan
-    seed : int
     teams : int
         Groups of 32 candidates in a round. The walk depends on it, on the blocks it does not.
     """

@@ -66,7 +66,6 @@ class GridWideState:
         The longest of them, which moves of a round may share, rising.
     long_count, shared_count, row_chunks, column_chunks : int
         Numbers of those rows; chunks of the longest row and column, 0 where none is that long.
-    teams : int
     """
 
     walkers: int

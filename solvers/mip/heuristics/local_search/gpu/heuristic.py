@@ -48,12 +48,7 @@ def well_aggregated_space(context: HeuristicContext) -> SearchSpace | None:
 
 
 class DeviceWalks:
-    """Runs of walkers on both search spaces, and what each of them deserves.
-
-    Parameters
-    ----------
-    context : HeuristicContext
-    """
+    """Runs of walkers on both search spaces, and what each of them deserves."""
 
     def __init__(self, context: HeuristicContext) -> None:
         self.on_model = SpaceWalkers(context, full_space, self, 0)
@@ -87,10 +82,8 @@ class SpaceWalkers:
 
     Parameters
     ----------
-    context : HeuristicContext
     make_space : callable
         Asked in that thread; where it returns None, there are no walkers.
-    both : DeviceWalks
     number : int
         Told apart by it in seeds.
     """

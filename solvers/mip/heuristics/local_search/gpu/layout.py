@@ -50,7 +50,6 @@ class Layout:
         that 32 bits hold.
     is_exact : bool
         Whether slack never drifts, because all numbers are whole.
-    by_row, by_column : SparseRows
     sides, ranges, scales : real
         Upper side and scale of each row; width of each row with two sides.
     bounds : (2n,) real
@@ -279,7 +278,6 @@ class State:
 
     Parameters
     ----------
-    walkers : int
     values : (W * n * 2,) real
         Value and stamp of each column of each walker.
     cells : (W * m * 2,) real

@@ -161,7 +161,6 @@ class Lives:
 
     Parameters
     ----------
-    walkers : int
     rng : numpy.random.Generator
         Drawn from at each call, in the same order whatever the clock says.
     """

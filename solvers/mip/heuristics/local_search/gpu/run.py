@@ -52,7 +52,6 @@ class Submissions:
 
     Parameters
     ----------
-    submit : callable
     threaded : bool
         Whether a thread of its own submits them; without one :meth:`hand_over` does it at once,
         and every run hands on the same points at the same moments.
@@ -163,7 +162,6 @@ class WalkerCounts:
         Steps of all walkers, columns moved, local minima met.
     visited : float
         Entries of the matrix scored.
-    slices, epochs, restarts : int
     found, submitted, infeasible_points : int
         Better points kept by walkers, points submitted, and nearly feasible ones submitted.
     seconds : float
@@ -204,14 +202,11 @@ def run_walkers(
 
     Parameters
     ----------
-    model : MipModel
-    device : Device
     submit : callable
         Gets the best new points after each slice, checked on the host, and now and then a nearly
         feasible one of a model with continuous columns, for the LP behind it to complete.
     budget : Budget
         Asked after each slice. On a GPU an entry visited counts ``GPU_WORK``.
-    seed : int
     pool : Pool, optional
         Its best objective is what walkers have to beat, its points are places to restart from.
     starts : iterable of (n,) arrays
