@@ -9,7 +9,7 @@
 // fixed point; continuous ones take changes that matter.
 #pragma once
 
-#include "changes.h"
+#include "state.h"
 
 namespace mip::domain {
 

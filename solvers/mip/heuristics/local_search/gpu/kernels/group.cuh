@@ -2,7 +2,7 @@
 //
 // All threads of a group call each operation together. What comes back is the same for all of
 // them except for rank(), so that branches on it are uniform. Sums are taken in an order that
-// single.h follows on the CPU: a butterfly within each warp, then warp after warp.
+// host.h follows on the CPU: a butterfly within each warp, then warp after warp.
 
 #pragma once
 

@@ -1,5 +1,5 @@
 // Walkers that go on from other points, as restart.cu has them.
-#include "single.h"
+#include "host.h"
 
 #include "native/threads.h"
 

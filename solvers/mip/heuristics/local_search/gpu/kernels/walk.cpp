@@ -1,5 +1,5 @@
 // A slice of a few walkers' searches, each by one thread, with the bits of a warp's or a block's.
-#include "single.h"
+#include "host.h"
 
 #include "native/threads.h"
 
