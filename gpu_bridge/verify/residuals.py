@@ -13,7 +13,7 @@ from solvers.core.lp_answer import allowed_duals, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Residuals
 from solvers.core.problem import BoolArray, FloatArray, Problem, side_sizes
-from solvers.core.rows import SMALL, SparseRows, euclidean, inner, size_range
+from solvers.core.rows import SMALL, SparseRows, euclidean, size_range, support
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -161,26 +161,20 @@ def _small_residuals(
         return Residuals(primal, primal_relative, 0.0), Priced(activity, activity, x, -np.inf)
     z = problem.cost - problem.entries.transposed_times(y)
     multiplier, dual, dual_relative = np.concatenate((y, z)), 0.0, 0.0
-    support = _support(multiplier, low, high)
-    if not math.isfinite(support):  # some lean on a side that there is not
+    proven = support(multiplier, low, high)
+    if not math.isfinite(proven):  # some lean on a side that there is not
         y = allowed_duals(y, problem.row_lower, problem.row_upper)
         z = problem.cost - problem.entries.transposed_times(y)
         supported = allowed_duals(z, problem.lower, problem.upper)
-        support = _support(np.concatenate((y, supported)), low, high)
+        proven = support(np.concatenate((y, supported)), low, high)
         wrong = z - supported
         dual = float(np.max(np.abs(wrong), initial=0.0))
         dual_relative = euclidean(wrong) / (1.0 + euclidean(problem.cost))
-    objective, proven = problem.objective_at(x), support + problem.offset
+    objective, proven = problem.objective_at(x), proven + problem.offset
     gap = abs(objective - proven)
     gap_relative = gap / (1.0 + abs(objective) + abs(proven))
     residuals = Residuals(primal, primal_relative, 0.0, dual, dual_relative, gap, gap_relative)
     return residuals, Priced(activity, y, z, proven)
-
-
-def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return the sum of multiplier times the side it leans on; infinite where there is none."""
-    side = np.where(multiplier > 0, low, np.where(multiplier < 0, high, 0.0))
-    return inner(multiplier, side)
 
 
 def _over_side(

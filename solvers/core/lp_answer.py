@@ -17,7 +17,7 @@ import numpy as np
 from solvers.core.concurrency import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
-from solvers.core.rows import SparseRows, euclidean, inner
+from solvers.core.rows import SparseRows, euclidean, inner, support
 
 BLOCK = 256
 """Rows or columns whose figures are summed one after the other; blocks are summed in pairs."""
@@ -177,13 +177,13 @@ def errors(problem: Problem, x: FloatArray, row_dual: FloatArray, norms: Norms) 
     side = np.where(reduced > 0, problem.lower, problem.upper)
     supported = np.isfinite(side)
     unsupported = np.where(supported, 0.0, reduced)
-    support = _support(y, problem.row_lower, problem.row_upper)
-    support += inner(reduced - unsupported, np.where(supported, side, 0.0))
+    proven = support(y, problem.row_lower, problem.row_upper)
+    proven += inner(reduced - unsupported, np.where(supported, side, 0.0))
     return LpErrors(
         primal_residual=euclidean(violation),
         dual_residual=euclidean(unsupported),
         primal_objective=problem.objective_at(x),
-        dual_objective=support + problem.offset,
+        dual_objective=proven + problem.offset,
         side_norm=norms.sides,
         cost_norm=norms.cost,
     )
@@ -194,12 +194,6 @@ def allowed_duals(row_dual: FloatArray, row_lower: FloatArray, row_upper: FloatA
     y = np.where(np.isfinite(row_lower), row_dual, np.minimum(row_dual, 0.0))
     allowed: FloatArray = np.where(np.isfinite(row_upper), y, np.maximum(y, 0.0))
     return allowed
-
-
-def _support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return the sum of multipliers times the sides they lean on."""
-    side = np.where(multiplier > 0, low, high)
-    return inner(multiplier, np.where(multiplier != 0, side, 0.0))
 
 
 def solve_without_coefficients(problem: Problem, engine: str, device: str) -> Outcome:

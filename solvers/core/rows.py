@@ -272,7 +272,9 @@ class SparseRows:
             data, indices, row = data[kept], indices[kept], row[kept]
         as_short = indices.astype(np.int32, copy=data is self.data)
         data = data.copy() if data is self.data else data
-        return SparseRows(data, as_short, _starts(row, self.shape[0]), self.shape)
+        made = SparseRows(data, as_short, _starts(row, self.shape[0]), self.shape)
+        vars(made)["row"] = row
+        return made
 
 
 def _sealed(array: npt.NDArray[Any], kind: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -331,6 +333,15 @@ def inner(a: FloatArray, b: FloatArray) -> float:
 def euclidean(a: FloatArray) -> float:
     """Return the 2-norm of a vector (k,), added by one thread."""
     return float(np.sqrt(inner(a, a)))
+
+
+def support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multipliers (k,) times the sides that they lean on, from below where > 0.
+
+    It is not finite where one leans on a side that there is not.
+    """
+    side = np.where(multiplier > 0, low, high)
+    return inner(multiplier, np.where(multiplier != 0, side, 0.0))
 
 
 def separation(

@@ -19,7 +19,7 @@ from solvers.core.concurrency import usable_cores
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
-from solvers.highs.task import FloatArray, Model, Setting
+from solvers.highs.task import FEW_ENTRIES, FloatArray, Model, Setting
 
 # From our options to those of HiGHS.
 
@@ -186,7 +186,7 @@ def as_it_stands(problem: Problem) -> Model:
 
 def _model_of(problem: Problem, lower: FloatArray, upper: FloatArray) -> Model:
     A = problem.entries
-    return Model(
+    model = Model(
         cost=problem.cost,
         offset=problem.offset,
         lower=lower,
@@ -198,6 +198,9 @@ def _model_of(problem: Problem, lower: FloatArray, upper: FloatArray) -> Model:
         value=A.data,
         integer=problem.integrality.astype(np.int8),
     )
+    if A.nnz <= FEW_ENTRIES:
+        vars(model)["few_rows"] = A.row  # the same for both, and made once
+    return model
 
 
 def _integer_bounds(problem: Problem, tolerance: float) -> tuple[FloatArray, FloatArray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.core.rows import inner
+from solvers.core.rows import inner, support
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, IndexArray, Model, Reply
 
@@ -51,14 +52,15 @@ def priced(model: Model, row_dual: FloatArray) -> Priced:
     z = model.reduced_cost(row_dual)
     low, high = model.sides
     multiplier = np.concatenate((row_dual, z))
+    proven = support(multiplier, low, high)
+    if math.isfinite(proven):
+        return Priced(z, 0.0, False, proven)
     wrong = unsupported(multiplier, low, high)
-    if not wrong.any():
-        return Priced(z, 0.0, False, dual_objective(low, high, multiplier))
     return Priced(
         z,
         float(np.abs(wrong).max()),
         bool(wrong[: model.num_rows].any()),
-        dual_objective(low, high, multiplier - wrong),
+        support(multiplier - wrong, low, high),
     )
 
 
@@ -72,7 +74,7 @@ def measured(model: Model, x: FloatArray, row_dual: FloatArray) -> Measured:
     primal, dual = inner(model.cost, x), prices.objective
     error = max(
         violation(np.concatenate((activity, x)), *model.sides),
-        prices.wrong / (1.0 + float(np.max(np.abs(model.cost), initial=0.0))),
+        prices.wrong and prices.wrong / (1.0 + float(np.max(np.abs(model.cost), initial=0.0))),
         abs(primal - dual) / (1.0 + abs(primal) + abs(dual)),
     )
     return Measured(activity, prices, error)
@@ -86,18 +88,11 @@ def lp_errors(model: Model, x: FloatArray, row_dual: FloatArray) -> float:
 def violation(values: FloatArray, low: FloatArray, high: FloatArray) -> float:
     """Return the largest violation of a side over max(1, |side|)."""
     below, above = low - values, values - high
-    if (np.maximum(below, above) <= 0.0).all():  # false for NaN
+    if np.max(np.maximum(below, above), initial=0.0) == 0.0:  # false for NaN
         return 0.0
     below /= np.maximum(1.0, np.where(np.isfinite(low), np.abs(low), 1.0))
     above /= np.maximum(1.0, np.where(np.isfinite(high), np.abs(high), 1.0))
     return float(np.max(np.maximum(below, above), initial=0.0))
-
-
-def dual_objective(low: FloatArray, high: FloatArray, multiplier: FloatArray) -> float:
-    """Return the sum of each multiplier times the side it leans on; -inf if one has none."""
-    side = np.where(multiplier > 0, low, high)
-    used = multiplier != 0
-    return float(np.sum(multiplier[used] * side[used]))
 
 
 def unsupported(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

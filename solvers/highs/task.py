@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -103,12 +103,13 @@ class Model:
         """Return the objective of a point (n,), offset included."""
         return inner(self.cost, x) + self.offset
 
-    def row_of_entry(self) -> IndexArray:
+    def row_of_entry(self) -> npt.NDArray[Any]:
         """Return the row of every stored entry, (nnz,)."""
-        return self._kept_rows if self.value.size <= FEW_ENTRIES else self._rows()
+        return self.few_rows if self.value.size <= FEW_ENTRIES else self._rows()
 
     @cached_property
-    def _kept_rows(self) -> IndexArray:
+    def few_rows(self) -> npt.NDArray[Any]:
+        """Row of every stored entry of a small model, (nnz,)."""
         return self._rows()
 
     def _rows(self) -> IndexArray:

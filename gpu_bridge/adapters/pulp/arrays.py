@@ -36,15 +36,16 @@ class ModelArrays:
 
     def to_problem(self, name: str, maximize: bool) -> Problem:
         """Return the model in the one form that engines take."""
-        problem = Problem.from_arrays(
-            self.cost,
-            self.matrix,
-            self.row_lower,
-            self.row_upper,
+        sign = -1.0 if maximize else 1.0
+        problem = Problem(
+            cost=sign * self.cost,
+            matrix=self.matrix,
+            row_lower=self.row_lower,
+            row_upper=self.row_upper,
             lower=self.lower,
             upper=self.upper,
             integrality=self.integrality,
-            offset=self.offset,
+            offset=sign * self.offset,
             maximize=maximize,
             name=str(name),
             column_names=self.column_names,
