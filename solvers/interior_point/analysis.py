@@ -36,13 +36,13 @@ class Analysis:
         A factor of more than ``most`` entries is of no use.
         """
         began = time.perf_counter()
-        pattern = Pattern.of(form.matrix, kept)
+        pattern = Pattern.of(form.transposed, kept)
         factorisation.analyse(pattern.row, pattern.column, pattern.size, most)
         return cls(pattern, factorisation, time.perf_counter() - began)
 
     def system(self, form: StandardForm, seconds: float = 0.0) -> LinearSystem:
         """Return the system of a form of this structure, on which so many seconds were spent."""
-        assembly = self.pattern.assembly(form.matrix)
+        assembly = self.pattern.assembly(form.transposed)
         return LinearSystem(form.matrix, form.transposed, assembly, self.factorisation, seconds)
 
 

@@ -50,13 +50,13 @@ class Pattern:
     alone_at: IndexArray
 
     @classmethod
-    def of(cls, matrix: Any, kept: BoolArray) -> Pattern:
-        """Lay out the matrix for A (rows, columns) with some columns kept."""
-        by_column = matrix.tocsc()
+    def of(cls, by_column: Any, kept: BoolArray) -> Pattern:
+        """Lay out the matrix for A', a CSR matrix (columns, rows), with some columns kept."""
+        num_columns, num_rows = by_column.shape
         num_kept = int(np.count_nonzero(kept))
-        size = num_kept + matrix.shape[0]
+        size = num_kept + num_rows
         first, second, source = _pairs(by_column, np.flatnonzero(~kept))
-        owner = np.repeat(np.arange(matrix.shape[1], dtype=np.int32), np.diff(by_column.indptr))
+        owner = np.repeat(np.arange(num_columns, dtype=np.int32), np.diff(by_column.indptr))
         alone = np.flatnonzero(kept[owner])
         pairs, constants = first.size, first.size + alone.size
         key = np.empty(constants + size, dtype=np.int64)
@@ -73,7 +73,7 @@ class Pattern:
         del i, k, owner
         pattern, place = _distinct(key)
         del key
-        shape = (pattern.size, matrix.shape[1])
+        shape = (pattern.size, num_columns)
         numbers = np.arange(pairs, dtype=np.int32)
         order = sp.csr_array((numbers, (place[:pairs], source)), shape=shape)
         return cls(
@@ -90,12 +90,12 @@ class Pattern:
             alone_at=place[pairs:constants],
         )
 
-    def assembly(self, matrix: Any) -> Assembly:
+    def assembly(self, by_column: Any) -> Assembly:
         """Return the products of the entries of A, whose pattern is the one that was laid out."""
-        values = matrix.tocsc().data
+        values = by_column.data
         products = sp.csr_array(
             (values[self.first] * values[self.second], self.columns, self.starts),
-            shape=(self.row.size, matrix.shape[1]),
+            shape=(self.row.size, by_column.shape[0]),
         )
         constant = np.zeros(self.row.size)
         constant[self.alone_at] = values[self.alone]
@@ -141,9 +141,9 @@ class Assembly:
         return values
 
 
-def pair_count(matrix: Any, kept: BoolArray) -> int:
+def pair_count(by_column: Any, kept: BoolArray) -> int:
     """Return how many products there are, which is what decides about the memory of a layout."""
-    counts = np.diff(matrix.tocsc().indptr)[~kept].astype(np.int64)
+    counts = np.diff(by_column.indptr)[~kept].astype(np.int64)
     return int((counts * (counts + 1) // 2).sum())
 
 

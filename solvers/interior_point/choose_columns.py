@@ -50,7 +50,7 @@ def smallest_system(
     best: Analysis | None = None
     least = np.inf
     for kept in _candidates(form):
-        pairs = pair_count(form.matrix, kept) + form.matrix.nnz
+        pairs = pair_count(form.transposed, kept) + form.matrix.nnz
         least = min(least, BYTES_PER_PAIR * pairs)
         if BYTES_PER_PAIR * pairs > free_memory() or pairs > PAIRS_PER_ENTRY * most:
             continue
@@ -90,4 +90,4 @@ def _least_entries(form: StandardForm, kept: BoolArray) -> float:
     counts = np.diff(form.transposed.indptr)
     columns = ~kept & (counts > LONG)
     meeting = np.bincount(form.transposed[columns].indices, minlength=1)
-    return pair_count(form.matrix, ~columns) / max(1, int(meeting.max()))
+    return pair_count(form.transposed, ~columns) / max(1, int(meeting.max()))

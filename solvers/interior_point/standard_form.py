@@ -103,13 +103,12 @@ def standard_form(problem: Problem) -> StandardForm:
     row_scale, column_scale = find_scaling(kept)
     kept.data *= np.repeat(row_scale, np.diff(kept.indptr))
     kept.data *= column_scale[kept.indices]
+    # indices as short as the matrix's, else all that follow are long
+    places = slack_of.astype(kept.indices.dtype), np.arange(slack_of.size, dtype=kept.indices.dtype)
     matrix = sp.hstack(
         [
             kept,
-            sp.csr_array(
-                (-np.ones(slack_of.size), (slack_of, np.arange(slack_of.size))),
-                shape=(rows.size, slack_of.size),
-            ),
+            sp.csr_array((-np.ones(slack_of.size), places), shape=(rows.size, slack_of.size)),
         ],
         format="csr",
     )

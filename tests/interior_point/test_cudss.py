@@ -53,9 +53,9 @@ def a_system(rng: np.random.Generator, progress: Progress | None = None) -> Line
     A = sp.csr_array(dense)
     kept = np.arange(30) % 4 == 0
     factors = CuDSS(HOST, progress or Progress())
-    pattern = Pattern.of(A, kept)
+    pattern = Pattern.of(A.T.tocsr(), kept)
     factors.analyse(pattern.row, pattern.column, pattern.size)
-    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A), factors)
+    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A.T.tocsr()), factors)
 
 
 def test_systems_are_analysed_once_and_factorised_for_each_diagonal(fake: FakeCuDSS) -> None:
