@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "simplex": COMMON,
     "knapsack": COMMON,
     "papers": {*COMMON, "knapsack", "simplex"},
-    "mip": {*COMMON, "linalg", "highs", "pdlp", "presolve"},
+    "mip": {*COMMON, "linalg", "highs", "interior_point", "pdlp", "presolve"},
 }
 """What each part of ``solvers`` may import and include, besides itself."""
 

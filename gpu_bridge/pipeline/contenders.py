@@ -20,6 +20,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
 from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import pdlp_route
+from gpu_bridge.pipeline.turns import PREPARING, Turns
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.analyses import Analyses
 from solvers.core.concurrency import usable_cores
@@ -27,7 +28,7 @@ from solvers.core.device import cpu, find_device, seen_gpu
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.progress import Progress
 
 RACE_NONZEROS = 5_000
 """From this size on several engines race; smaller models are solved before a race is set up."""
@@ -67,13 +68,6 @@ GPU_IPM_NONZEROS = 10_000_000
 """The size up to which our own interior point takes part on a GPU: with 4.5 million an energy
 system took it 26 s on an H200, and the layout of larger ones needs more of the host's memory than
 there may be beside the others."""
-
-GPU_IPM_WAITS, GPU_IPM_WAITS_BY_NONZERO = 0.3, 4e-7
-"""Seconds after which interior point begins on the GPU, and what each nonzero adds to them.
-
-On an H200 PDLP ended three of five families of 140 thousand nonzeros within 0.2 s to 1e-6, and
-eight of eleven with 4 million within 1.3 s to 1e-4. Ordering a linear system takes the
-interpreter's lock from it, and where interior point won it took 2 s and more."""
 
 SIMPLEX, IPM, GPU_IPM = "simplex", "ipm", "ipm on cuda"
 
@@ -160,7 +154,7 @@ def make_contenders(
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
-    own_at_work = threading.Event()
+    own_at_work, turns = threading.Event(), Turns(problem.num_nonzeros, options.tolerance)
     spare = max(1, cores - len(names) + 1)
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
     runs: dict[str, Callable[[Progress], Outcome]] = {
@@ -171,11 +165,11 @@ def make_contenders(
             if device == "cpu"
             else _reference(IPM, problem, options, progress, None, PDLP in names)
         ),
-        GPU_IPM: lambda progress: _beside_pdlp(problem, options, progress, analyses, own_at_work),
+        GPU_IPM: lambda progress: _beside_pdlp(problem, options, progress, analyses, turns),
         PDLP: lambda progress: pdlp_route(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
-            _Sharing(progress if at_once else _waited(progress, own_at_work), own_at_work),
+            turns.first_order(progress if at_once else _waited(progress, own_at_work)),
             start,
             hedge=True,
         ),
@@ -211,47 +205,15 @@ def _interior_point(
     return _reference(IPM, problem, options, progress, None, in_child)
 
 
-class _Sharing(DetachableProgress):
-    """Progress of PDLP, which hears from it whether interior point is at work on the same GPU."""
-
-    def __init__(self, parent: Progress, other_at_work: threading.Event) -> None:
-        super().__init__(parent)
-        self._other_at_work = other_at_work
-
-    @property
-    def shares_gpu(self) -> bool:
-        """Whether another engine is at work on the same GPU."""
-        return self._other_at_work.is_set()
-
-
-class _Telling(DetachableProgress):
-    """Progress of interior point, which says by it when its iterations begin."""
-
-    def __init__(self, parent: Progress, at_work: threading.Event) -> None:
-        super().__init__(parent)
-        self._at_work = at_work
-
-    def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Pass an iteration on; with the first one the GPU is in use."""
-        self._at_work.set()
-        super().iteration(count, **figures)
-
-
 def _beside_pdlp(
-    problem: Problem,
-    options: Options,
-    progress: Progress,
-    analyses: Analyses,
-    at_work: threading.Event,
+    problem: Problem, options: Options, progress: Progress, analyses: Analyses, turns: Turns
 ) -> Outcome:
-    """Run our own interior point on the GPU, where PDLP makes room for it."""
-    begin = progress.seconds + GPU_IPM_WAITS + GPU_IPM_WAITS_BY_NONZERO * problem.num_nonzeros
-    while progress.should_stop() is None and progress.seconds < begin:
-        time.sleep(LOOK_AGAIN)
+    """Run our own interior point on the GPU, where PDLP is likely to take longer."""
+    turns.wait(progress, PREPARING)
     try:
-        return interior_point.run_on_gpu(problem, options, _Telling(progress, at_work), analyses)
+        return interior_point.run_on_gpu(problem, options, turns.interior_point(progress), analyses)
     finally:
-        at_work.clear()
+        turns.end()
 
 
 def _reference(

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from gpu_bridge.options import Options, make_options
+from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline import race
 from gpu_bridge.pipeline.contenders import (
@@ -17,7 +17,6 @@ from gpu_bridge.pipeline.contenders import (
     SIMPLEX,
     make_contenders,
 )
-from gpu_bridge.pipeline.deadline import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.verify.verify import verify
 from solvers.core.errors import DeviceError
@@ -97,46 +96,6 @@ def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(
     for thread in threads:
         thread.join()
     assert told == ["ipm", "pdlp"]
-
-
-def test_pdlp_makes_room_while_interior_point_iterates_on_the_gpu(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told: list[bool] = []
-    seen: dict[str, Progress] = {}
-
-    def route(
-        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
-    ) -> Outcome:
-        seen["pdlp"] = ContenderProgress(progress, "within")
-        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
-
-    def run(
-        problem: Problem, options: Options, progress: Progress, *_: object, only_there: bool
-    ) -> Outcome:
-        assert (options.device, options.crossover, only_there) == ("cuda", "off", True)
-        told.append(seen["pdlp"].shares_gpu)
-        progress.iteration(0, gap=1.0)
-        told.append(seen["pdlp"].shares_gpu)
-        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
-
-    monkeypatch.setattr(module, "pdlp_route", route)
-    monkeypatch.setattr(interior_point, "_by_engine", run)
-    monkeypatch.setattr(cudss_library, "library", lambda: None)
-    contenders = make_contenders((PDLP, GPU_IPM), "cuda", LINEAR[0].problem, make_options(), None)
-    for contender in contenders:
-        contender.run(Progress())
-    assert [*told, seen["pdlp"].shares_gpu] == [False, True, False]
-
-
-def test_interior_point_on_the_gpu_does_not_begin_after_the_end(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "GPU_IPM_WAITS", 1e9)
-    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
-    over = ContenderProgress(Progress(), GPU_IPM)
-    over.abandon()
-    assert contender.run(over).solution_status is SolutionStatus.NOTHING
 
 
 def test_without_cudss_interior_point_leaves_the_race(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from solvers.core.problem import FloatArray
 from solvers.mip.heuristics.fix_and_propagate.dive import Diver
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
+from solvers.mip.inference.centre import analytic_centre
 from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
@@ -101,15 +102,26 @@ class Dive(Heuristic[HeuristicContext, HeuristicContext]):
         return UNFINISHED
 
 
+TURNS_AT_CENTRE = 3
+"""One turn in so many follows the analytic centre while there is no point. Of 163 models of MIPLIB
+with 800 to 20,000 entries three rounds of dives along the vertex gave 129 a point, two along it and
+one along the centre these and 5 more, for 0.06 s each of finding the centre. Among points the
+vertex's are better (on 96 models, and on 27 the centre's)."""
+
+
 class GuidedDive(Heuristic[HeuristicContext, HeuristicContext]):
-    """Dives by strategies that follow the relaxation's point."""
+    """Dives by strategies that follow the relaxation's point, or its analytic centre."""
 
     name = "guided dive"
     needs = Needs(relaxation=True)
 
     def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
         """Dive by one strategy after the other."""
-        _dive(state, LP_GUIDED, budget, seed, state.reference())
+        reference = state.reference()
+        if not state.has_point and seed // len(LP_GUIDED) % TURNS_AT_CENTRE == 0:
+            centre = state.once(analytic_centre, lambda: analytic_centre(state.model, budget))
+            reference = reference if centre is None else centre
+        _dive(state, LP_GUIDED, budget, seed, reference)
         return UNFINISHED
 
 

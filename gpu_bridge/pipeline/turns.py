@@ -1,0 +1,175 @@
+"""PDLP and interior point on one GPU: whose turn it is, by when each of them is likely to end.
+
+Both are launched from one process, so each takes the interpreter's lock and the GPU from the other.
+Interior point's time follows from the size of a model, PDLP's from how its error has fallen so far:
+it goes on alone while it is likely to be over first, and stands still while interior point iterates
+else, for as long as that ought to take.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+import threading
+import time
+
+from solvers.core.progress import DetachableProgress, Progress
+
+INTERIOR_SECONDS, INTERIOR_SECONDS_BY_NONZERO = 0.6, 5e-6
+"""What interior point takes on a GPU, and each nonzero adds: on an H200, 0.5 to 1.4 s on nine
+families of 140 thousand nonzeros, 6.0 on an energy system with 1.1 million and 25.6 with 4.5."""
+
+PREPARING = 0.25
+"""Part of it that goes into presolve, layout and analysis, which use the GPU little."""
+
+OBSERVED = 20
+"""Reports of PDLP, each of a block of iterations, before its end is forecast."""
+
+EARLIEST = 0.1
+"""Part of it before which interior point does not begin: PDLP ended five of nine families of 140
+thousand nonzeros within 0.15 s."""
+
+OPTIMISM = 3.0
+"""How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy
+system of 365 hours, after a third of a second, promised the end after 1.5 s; it came after 6.4."""
+
+TURN = 2.0
+"""Multiples of its likely time that interior point has the GPU to itself."""
+
+LOOK_AGAIN = 0.02
+"""Seconds between two looks whether a turn has come."""
+
+FIGURES = ("primal_residual", "dual_residual", "gap")
+
+
+class Forecast:
+    """When the error of a method comes down to a tolerance, if it goes on as it did of late.
+
+    A first-order method converges linearly in the mean. The rate is that between the least errors
+    of the second and of the later two quarters of the time since the first report.
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self._target = math.log(tolerance)
+        self._seconds: list[float] = []
+        self._errors: list[float] = []
+
+    @property
+    def reports(self) -> int:
+        """How often an error was told."""
+        return len(self._seconds)
+
+    def tell(self, seconds: float, error: float) -> None:
+        """Take the error at a second."""
+        if error > 0.0:  # false for NaN
+            self._errors.append(math.log(error))
+            self._seconds.append(seconds)
+
+    def end(self, now: float) -> float:
+        """Return the second at which the error is likely to be there; inf where it stands still."""
+        first = self._seconds[0]
+        half = 0.5 * (first + now)
+        quarter, middle = (
+            min(bisect.bisect(self._seconds, time), self.reports - 1)
+            for time in (0.5 * (first + half), half)
+        )
+        before = min(self._errors[quarter : middle + 1])
+        reached = min(self._errors[middle:])
+        left = max(0.0, reached - self._target)
+        if before <= reached:
+            return math.inf
+        return now + left / (before - reached) * (now - half)
+
+
+class Turns:
+    """Who is at work on the GPU during a race on one problem.
+
+    Parameters
+    ----------
+    num_nonzeros : int
+    tolerance : float
+        At which PDLP ends.
+    """
+
+    def __init__(self, num_nonzeros: int, tolerance: float) -> None:
+        self.interior_seconds = INTERIOR_SECONDS + INTERIOR_SECONDS_BY_NONZERO * num_nonzeros
+        self._forecast = Forecast(tolerance)
+        self._begun = math.inf
+        self._over = threading.Event()
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether interior point iterates."""
+        return self._begun < math.inf and not self._over.is_set()
+
+    def first_order(self, parent: Progress) -> Progress:
+        """Return the progress of PDLP."""
+        return _FirstOrder(parent, self)
+
+    def interior_point(self, parent: Progress) -> Progress:
+        """Return the progress of interior point, which is to say when it is over."""
+        return _InteriorPoint(parent, self)
+
+    def wait(self, progress: Progress, share: float) -> None:
+        """Wait until interior point would be done with a share of its time before PDLP ends."""
+        while progress.should_stop() is None and not self._is_late(progress.seconds, share):
+            time.sleep(LOOK_AGAIN)
+
+    def begin(self, now: float) -> None:
+        """Let interior point have the GPU."""
+        self._begun = now
+
+    def end(self) -> None:
+        """Interior point has ended."""
+        self._over.set()
+
+    def heard(self, progress: Progress, error: float) -> None:
+        """Take PDLP's error, and keep PDLP waiting while it is the other's turn."""
+        self._forecast.tell(progress.seconds, error)
+        while self._is_interiors(progress.seconds) and progress.should_stop() is None:
+            self._over.wait(LOOK_AGAIN)
+
+    def _is_interiors(self, now: float) -> bool:
+        return self.is_shared and now < self._begun + TURN * self.interior_seconds
+
+    def _is_late(self, now: float, share: float) -> bool:
+        if self._forecast.reports < OBSERVED:
+            return now >= self.interior_seconds
+        left = OPTIMISM * (self._forecast.end(now) - now)
+        return now >= EARLIEST * self.interior_seconds and left > share * self.interior_seconds
+
+
+class _FirstOrder(DetachableProgress):
+    """Progress of PDLP, which stands still in a report while it is interior point's turn."""
+
+    def __init__(self, parent: Progress, turns: Turns) -> None:
+        super().__init__(parent)
+        self._turns = turns
+
+    @property
+    def shares_gpu(self) -> bool:
+        """Whether interior point iterates on the same GPU."""
+        return self._turns.is_shared
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Pass an iteration on, and wait where it is the other's turn."""
+        super().iteration(count, **figures)
+        errors = [figures.get(name) for name in FIGURES]
+        numbers = [float(error) for error in errors if error is not None]
+        if len(numbers) == len(FIGURES):
+            self._turns.heard(self, max(numbers))
+
+
+class _InteriorPoint(DetachableProgress):
+    """Progress of interior point, whose first iteration waits for its turn."""
+
+    def __init__(self, parent: Progress, turns: Turns) -> None:
+        super().__init__(parent)
+        self._turns = turns
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Pass an iteration on."""
+        if not self._turns.is_shared:
+            self._turns.wait(self, 1.0 - PREPARING)
+            self._turns.begin(self.seconds)
+        super().iteration(count, **figures)

@@ -1,0 +1,140 @@
+"""PDLP and interior point take turns on one GPU, by when each of them is likely to end."""
+
+from __future__ import annotations
+
+import math
+import threading
+
+import pytest
+
+from gpu_bridge.options import Options, make_options
+from gpu_bridge.pipeline import contenders as module
+from gpu_bridge.pipeline import turns
+from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
+from gpu_bridge.pipeline.deadline import ContenderProgress
+from gpu_bridge.pipeline.routes import interior_point
+from gpu_bridge.pipeline.turns import OBSERVED, PREPARING, Forecast, Turns
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
+from solvers.interior_point import cudss_library
+from tests.problems import LINEAR
+
+
+class Clock(Progress):
+    """Shows the time that it is told."""
+
+    now = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.now
+
+
+def told(factor: float, until: float, tolerance: float = 1e-6) -> Forecast:
+    """Return the forecast of an error that falls by a factor in each second, with bumps."""
+    forecast = Forecast(tolerance)
+    for step in range(round(100 * until) + 1):
+        bump = 10.0 if step % 7 == 3 else 1.0
+        forecast.tell(0.01 * step, bump * factor ** (-0.01 * step))
+    return forecast
+
+
+@pytest.mark.parametrize("until", [1.0, 2.0, 4.0])
+def test_an_error_that_falls_steadily_is_extrapolated(until: float) -> None:
+    assert told(10.0, until).end(until) == pytest.approx(6.0, rel=0.1)
+    assert told(1e3, until).end(until) == pytest.approx(max(2.0, until), rel=0.1)
+
+
+def test_an_error_that_stands_still_has_no_end() -> None:
+    forecast = told(10.0, 1.0)
+    assert forecast.end(50.0) == math.inf  # nothing has been heard since
+    forecast.tell(1.5, math.nan)
+    assert forecast.reports == 101
+
+
+def reporting(progress: Progress, clock: Clock, factor: float) -> None:
+    """Report as PDLP does, one block in each hundredth of a second."""
+    for step in range(1, OBSERVED + 11):
+        clock.now = 0.01 * step
+        error = factor ** (-clock.now)
+        progress.iteration(
+            200 * step, primal_residual=error, dual_residual=0.1 * error, gap=0.0, primal_weight=1.0
+        )
+
+
+@pytest.mark.parametrize(("factor", "begins"), [(1e30, False), (10.0, True)])
+def test_interior_point_begins_where_pdlp_is_likely_to_take_longer(
+    factor: float, begins: bool
+) -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    reporting(both.first_order(clock), clock, factor)
+    waiting = threading.Thread(target=both.wait, args=(clock, PREPARING))
+    waiting.start()
+    waiting.join(5 * turns.LOOK_AGAIN)
+    assert waiting.is_alive() is not begins
+    clock.interrupt()
+    waiting.join()
+
+
+def test_pdlp_stands_still_while_it_is_the_others_turn() -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    first_order, interior = both.first_order(clock), both.interior_point(clock)
+    reporting(first_order, clock, 10.0)
+    interior.iteration(0, gap=1.0)
+    assert both.is_shared
+    assert first_order.shares_gpu
+    reports = threading.Thread(target=reporting, args=(first_order, clock, 10.0))
+    reports.start()
+    reports.join(5 * turns.LOOK_AGAIN)
+    assert reports.is_alive()
+    both.end()
+    reports.join()
+    assert not first_order.shares_gpu
+
+
+def test_a_turn_that_takes_much_longer_than_expected_is_over() -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    reporting(both.first_order(clock), clock, 10.0)
+    both.begin(clock.now - (turns.TURN + 1.0) * both.interior_seconds)
+    reporting(both.first_order(clock), clock, 10.0)  # comes back
+    assert both.is_shared  # so that PDLP goes on by launches
+
+
+def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, bool]] = []
+    within: list[Progress] = []
+
+    def route(
+        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
+    ) -> Outcome:
+        within.append(ContenderProgress(progress, "within"))
+        for step in range(OBSERVED):
+            within[0].iteration(step, primal_residual=1.0, dual_residual=1.0, gap=1.0)
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    def run(
+        problem: Problem, options: Options, progress: Progress, *_: object, only_there: bool
+    ) -> Outcome:
+        assert (options.device, options.crossover, only_there) == ("cuda", "off", True)
+        seen.append(("analysing", within[0].shares_gpu))
+        progress.iteration(0, gap=1.0)
+        seen.append(("iterating", within[0].shares_gpu))
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(interior_point, "_by_engine", run)
+    monkeypatch.setattr(cudss_library, "library", lambda: None)
+    for contender in make_contenders(
+        (PDLP, GPU_IPM), "cuda", LINEAR[0].problem, make_options(), None
+    ):
+        contender.run(Progress())
+    assert seen == [("analysing", False), ("iterating", True)]
+    assert not within[0].shares_gpu
+
+
+def test_interior_point_on_the_gpu_does_not_begin_after_the_end() -> None:
+    (contender,) = make_contenders((GPU_IPM,), "cuda", LINEAR[0].problem, make_options(), None)
+    over = ContenderProgress(Progress(), GPU_IPM)
+    over.abandon()
+    assert contender.run(over).solution_status is SolutionStatus.NOTHING
