@@ -130,7 +130,9 @@ class Instance:
             constraints = list(compress(constraints, active))
         relations = [getattr(constraint, "_expr", None) for constraint in constraints]
         before, relations_before = self._read_constraints, self._read_relations
-        if not (_are_same(constraints, before) and _are_same(relations, relations_before)):
+        if _begins_with(constraints, before) and _begins_with(relations, relations_before):
+            self._rows.add(constraints[len(before) :])  # as with cuts, which come at the end
+        else:
             now = dict(zip(map(id, constraints), relations, strict=True))
             known = dict(zip(map(id, before), relations_before, strict=True))
             missing = object()
@@ -144,8 +146,8 @@ def _by_id(components: Iterable[Any]) -> dict[int, Any]:
     return {id(component): component for component in components}
 
 
-def _are_same(these: list[Any], those: list[Any]) -> bool:
-    return len(these) == len(those) and all(map(is_, these, those))
+def _begins_with(these: list[Any], those: list[Any]) -> bool:
+    return len(these) >= len(those) and all(map(is_, these, those))
 
 
 def _expression(objective: Any | None) -> Any:

@@ -51,9 +51,12 @@ class MatrixReader:
         """
         numbered, matrix = self._numbered, self._matrix
         if numbered is None or numbered.entries is not rows.variables:
-            numbered = self._numbered = _Numbered.of(rows, self._forced)
-            matrix = None
-        variables = numbered.variables
+            if numbered is None or numbered.entries is not rows.before or self._forced:
+                numbered = _Numbered.of(rows.variables, self._forced)
+            else:  # as with cuts, which come at the end
+                numbered = numbered.with_entries(rows.variables, rows.same)
+            self._numbered, matrix = numbered, None
+        variables = list(numbered.known.values())
         fixed = list(map(attrgetter("_fixed"), variables))
         if matrix is not None and fixed == matrix.fixed:
             matrix = matrix.with_coefficients(rows.coefficients)
@@ -72,21 +75,30 @@ class MatrixReader:
 
 @dataclass(frozen=True, eq=False)
 class _Numbered:
-    """The variables of the entries, each once, and the number of each entry's."""
+    """The variables of the entries, each once and by ``id``, and the number of each entry's."""
 
     entries: list[Any]
-    variables: list[Any]
+    known: dict[int, Any]
     indices: npt.NDArray[np.int32]
 
     @classmethod
-    def of(cls, rows: ModelRows, forced: dict[int, Any]) -> _Numbered:
-        entries = rows.variables
-        known = dict(zip(map(id, entries), entries, strict=True))
-        known |= forced
-        number = dict(zip(known, range(len(known)), strict=True))
-        # a list of the ids would take three times the memory of all that is made of them
-        indices = np.fromiter(map(number.__getitem__, map(id, entries)), np.int32, len(entries))
-        return cls(entries, list(known.values()), indices)
+    def of(cls, entries: list[Any], forced: dict[int, Any]) -> _Numbered:
+        known = dict(zip(map(id, entries), entries, strict=True)) | forced
+        return cls(entries, known, _numbers(entries, known))
+
+    def with_entries(self, entries: list[Any], same: int) -> _Numbered:
+        """Return it for other entries, of which the first ``same`` ones are its own."""
+        others = entries[same:]
+        known = self.known | dict(zip(map(id, others), others, strict=True))
+        numbers = np.concatenate((self.indices[:same], _numbers(others, known)))
+        return _Numbered(entries, known, numbers)
+
+
+def _numbers(entries: list[Any], known: dict[int, Any]) -> npt.NDArray[np.int32]:
+    """Return the place of each entry's variable among those known."""
+    number = dict(zip(known, range(len(known)), strict=True))
+    # a list of the ids would take three times the memory of all that is made of them
+    return np.fromiter(map(number.__getitem__, map(id, entries)), np.int32, len(entries))
 
 
 class _Places:
@@ -138,7 +150,7 @@ class _Matrix:
     def of(
         cls, numbered: _Numbered, rows: ModelRows, flags: list[bool], forced: dict[int, Any]
     ) -> _Matrix:
-        variables = numbered.variables
+        variables = list(numbered.known.values())
         fixed = np.array(flags, dtype=bool)
         shape = (len(rows.rows), len(variables))
         entries = SparseRows.of_entries(rows.coefficients, rows.row_of, numbered.indices, shape)

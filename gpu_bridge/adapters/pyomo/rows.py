@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from operator import is_
@@ -32,6 +32,9 @@ class ModelRows:
     coefficients, variables, row_of
         The entries, (k,) each; a variable may appear more than once in a row.
     constants, lower, upper : (m,) arrays
+    before, same : list, int
+        The variables of the last look, if nothing has gone since, of which the first ``same`` ones
+        are those of this one.
     """
 
     rows: list[Any]
@@ -41,6 +44,8 @@ class ModelRows:
     constants: FloatArray
     lower: FloatArray
     upper: FloatArray
+    before: list[Any] | None = None
+    same: int = 0
 
 
 class Rows(Protocol):
@@ -195,16 +200,16 @@ class RowBatches:
     """The objective and the constraints of an instance as rows."""
 
     def __init__(self) -> None:
-        self.set_objective(None)
         self._batches: list[_Batch] = []
         self._parts: list[ModelRows] = []
-        self._whole: ModelRows | None = None
+        self.set_objective(None)
 
     def set_objective(self, objective: Any | None) -> None:
         """Make the expression of an objective the first row; None for an empty one."""
         collected = RowCollector()
         collected.add_objective(objective)
         self._objective = RowReader(collected)
+        self._whole: ModelRows | None = None
 
     def add(self, constraints: list[Any]) -> None:
         """Add active constraints, none of which is there already."""
@@ -218,6 +223,7 @@ class RowBatches:
         """Remove the constraints with these ``id``; others are not missed."""
         if not keys:
             return
+        self._whole = None
         kept = []
         for batch in self._batches:
             batch.remove(keys)
@@ -231,7 +237,8 @@ class RowBatches:
         """Return all rows as they are now, in lists of the last look where nothing came or went."""
         parts = [self._objective.read(), *(batch.reader.read() for batch in self._batches)]
         last, before = self._whole, self._parts
-        if last is None or not _have_same_entries(parts, before):
+        same = list(_leading_same(parts, before))
+        if last is None or not len(parts) == len(before) == len(same):
             variables = list(chain.from_iterable(part.variables for part in parts))
             rows = list(chain.from_iterable(part.rows for part in parts))
             begins = np.cumsum([0, *(len(part.rows) for part in parts[:-1])])
@@ -249,6 +256,8 @@ class RowBatches:
             constants=np.concatenate([part.constants for part in parts]),
             lower=np.concatenate([part.lower for part in parts]),
             upper=np.concatenate([part.upper for part in parts]),
+            before=None if last is None else last.variables,
+            same=sum(len(part.variables) for part in same),
         )
         return self._whole
 
@@ -279,7 +288,9 @@ class _Batch:
             self.reader.drop({self._place.pop(key) for key in gone})
 
 
-def _have_same_entries(parts: list[ModelRows], others: list[ModelRows]) -> bool:
-    return len(parts) == len(others) and all(
-        map(is_, [part.variables for part in parts], [part.variables for part in others])
-    )
+def _leading_same(parts: list[ModelRows], others: list[ModelRows]) -> Iterator[ModelRows]:
+    """Return the first parts, as far as they have the variables of others."""
+    for part, other in zip(parts, others, strict=False):
+        if part.variables is not other.variables:
+            return
+        yield part
