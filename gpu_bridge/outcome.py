@@ -15,7 +15,7 @@ from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.paths import AnyPath
-    from gpu_bridge.report.explain import Conflict
+    from gpu_bridge.report.explain import Conflict, Explanation
     from gpu_bridge.report.log_output import LogText
     from gpu_bridge.report.relax import Relaxation
 
@@ -29,6 +29,25 @@ class IterationRecord:
     seconds: float
     count: int
     figures: Mapping[str, float | int | str]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was told while a solve ran.
+
+    Parameters
+    ----------
+    written : LogText or str
+        The whole log.
+    iterations : tuple of IterationRecord
+        A thinned record of an iterative engine's figures over time.
+    contenders : mapping
+        How engines that ran side by side stood last, by name.
+    """
+
+    written: LogText | str = ""
+    iterations: tuple[IterationRecord, ...] = ()
+    contenders: Mapping[str, str] = field(default_factory=dict)
 
 
 _SHARED = tuple(item.name for item in dataclasses.fields(solvers.core.outcome.Outcome))
@@ -46,29 +65,40 @@ class Outcome(solvers.core.outcome.Outcome):
     ----------
     problem : Problem
         What was solved, for names and sizes.
-    written : LogText or str
-        The whole log of the solve; ``log`` is its text.
-    conflict : Conflict, optional
-        Constraints and bounds that contradict each other, when infeasible.
-    relaxation : Relaxation, optional
-        What would have to give way, and by how much, when infeasible and asked for.
-    iterations : tuple of IterationRecord
-        A thinned record of an iterative engine's figures over time.
-    contenders : mapping
-        How engines that ran side by side stood last, by name.
+    explained : Explanation, optional
+        Why the model is infeasible.
+    record : Record
+        What was told while the solve ran.
     """
 
     problem: Problem | None = None
-    written: LogText | str = ""
-    conflict: Conflict | None = None
-    relaxation: Relaxation | None = None
-    iterations: tuple[IterationRecord, ...] = ()
-    contenders: Mapping[str, str] = field(default_factory=dict)
+    explained: Explanation | None = None
+    record: Record = field(default_factory=Record)
 
     @property
     def log(self) -> str:
         """The whole log of the solve."""
-        return str(self.written)
+        return str(self.record.written)
+
+    @property
+    def conflict(self) -> Conflict | None:
+        """Constraints and bounds that contradict each other, when infeasible."""
+        return None if self.explained is None else self.explained.conflict
+
+    @property
+    def relaxation(self) -> Relaxation | None:
+        """What would have to give way, and by how much, when infeasible and asked for."""
+        return None if self.explained is None else self.explained.relaxation
+
+    @property
+    def iterations(self) -> tuple[IterationRecord, ...]:
+        """A thinned record of an iterative engine's figures over time."""
+        return self.record.iterations
+
+    @property
+    def contenders(self) -> Mapping[str, str]:
+        """How engines that ran side by side stood last, by name."""
+        return self.record.contenders
 
     @classmethod
     def in_model_sense(
@@ -102,8 +132,7 @@ class Outcome(solvers.core.outcome.Outcome):
             from gpu_bridge.report.explain_text import direction
 
             return direction(self.problem, self.primal_ray)
-        parts = (self.conflict, self.relaxation)
-        return "\n".join(str(part) for part in parts if part is not None)
+        return "" if self.explained is None else str(self.explained)
 
     def plot(self, path: AnyPath | None = None) -> Any:
         """Draw incumbent and bound over time; see :func:`gpu_bridge.report.plot.plot_history`."""
@@ -128,13 +157,14 @@ class Outcome(solvers.core.outcome.Outcome):
 
 def crossed_bounds_outcome(error: CrossedBoundsError) -> Outcome:
     """Return the *infeasible* answer, with the error's sentence as the reason."""
-    from gpu_bridge.report.explain import Conflict
+    from gpu_bridge.report.explain import Conflict, Explanation
 
+    conflict = Conflict(rows=(), columns=(), lines=(str(error),), minimal=True)
     return Outcome(
         SolutionStatus.INFEASIBLE,
         StopReason.CONVERGED,
         proof=Proof.SEARCH,
         engine="presolve",
         message=str(error),
-        conflict=Conflict(rows=(), columns=(), lines=(str(error),), minimal=True),
+        explained=Explanation(conflict),
     )

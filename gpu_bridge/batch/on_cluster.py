@@ -189,7 +189,12 @@ def solve_chunk(
     began = time.monotonic()
     given = [unpack(one) for one in data] if base is None else Batch(unpack(base), **data)
     found = solve_many(given, Options(**options), start=unpack_start(start))
-    answers = [dataclasses.replace(one, problem=None, written=one.log) for one in found]
+    answers = [
+        dataclasses.replace(
+            one, problem=None, record=dataclasses.replace(one.record, written=one.log)
+        )
+        for one in found
+    ]
     return answers, time.monotonic() - began
 
 

@@ -124,10 +124,7 @@ def solve(
             problem,
             seconds=progress.seconds,
             history=progress.history,
-            conflict=None if explanation is None else explanation.conflict,
-            relaxation=None if explanation is None else explanation.relaxation,
-            iterations=progress.iterations,
-            contenders=progress.contenders,
+            explained=explanation,
         )
         if problem.is_mip:
             outcome = _with_answer_in_pool(outcome)
@@ -136,7 +133,7 @@ def solve(
 
                 outcome = with_best_points(problem, outcome, options, progress, solve)
         progress.footer(outcome)
-        return dataclasses.replace(outcome, written=progress.written)
+        return dataclasses.replace(outcome, record=progress.record)
 
 
 def _expect_gpu(problem: Problem, options: Options) -> None:
@@ -183,7 +180,7 @@ def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()
         progress = BridgeProgress(streams=[*streams, *asked_streams(options, stack)])
         stack.enter_context(progress)
         progress.footer(outcome)
-        return dataclasses.replace(outcome, written=progress.written)
+        return dataclasses.replace(outcome, record=progress.record)
 
 
 def checked_start(problem: Problem, start: Start) -> Start:

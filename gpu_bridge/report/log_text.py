@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -113,25 +113,12 @@ def byte_size(count: float) -> str:
 def model_lines(statistics: ModelStatistics) -> list[str]:
     """Describe a model: its name, sizes, kinds of rows and columns and coefficient ranges."""
     s = statistics
-    row_kinds = (
-        (s.equations, "equations"),
-        (s.one_sided_rows, "one-sided"),
-        (s.ranged_rows, "ranged"),
-        (s.free_rows, "free"),
-        (s.empty_rows, "empty"),
-    )
-    column_kinds = (
-        (s.continuous, "continuous"),
-        (s.binary, "binary"),
-        (s.integer, "integer"),
-        (s.free_columns, "free"),
-        (s.fixed_columns, "fixed"),
-    )
+    columns = {kind: n for kind, n in s.column_kinds.items() if kind not in ("boxed", "empty")}
     sense = "maximize" if s.maximize else "minimize"
     return [
         labelled("Model", f"{s.name or '(no name)'}, {sense}"),
-        labelled("Rows", _counted(s.rows, row_kinds)),
-        labelled("Columns", _counted(s.columns, column_kinds)),
+        labelled("Rows", _counted(s.rows, s.row_kinds)),
+        labelled("Columns", _counted(s.columns, columns)),
         labelled("Nonzeros", f"{s.nonzeros} ({100.0 * s.density:.3g}% of the matrix)"),
         labelled("Ranges", range_text(s)),
     ]
@@ -139,18 +126,12 @@ def model_lines(statistics: ModelStatistics) -> list[str]:
 
 def range_text(statistics: ModelStatistics) -> str:
     """Return the coefficient ranges of matrix, cost, bounds and sides on one line."""
-    parts = (
-        ("matrix", statistics.matrix_range),
-        ("cost", statistics.cost_range),
-        ("bounds", statistics.bound_range),
-        ("sides", statistics.side_range),
-    )
-    return "  ".join(f"{name} {_interval(extent)}" for name, extent in parts)
+    return "  ".join(f"{name} {_interval(extent)}" for name, extent in statistics.ranges.items())
 
 
 def range_advice(statistics: ModelStatistics) -> list[str]:
     """Return a sentence for each group of coefficients whose sizes differ too much."""
-    groups = (("matrix", statistics.matrix_range), ("objective", statistics.cost_range))
+    groups = (("matrix", statistics.ranges["matrix"]), ("objective", statistics.ranges["cost"]))
     return [
         f"The {name} coefficients reach from {extent[0]:.0e} to {extent[1]:.0e}; other units for "
         "variables or rows would make the answer more exact."
@@ -249,8 +230,8 @@ def figures_in_model_sense(figures: Figures) -> dict[str, float | int | str]:
     }
 
 
-def _counted(total: int, kinds: Sequence[tuple[int, str]]) -> str:
-    named = ", ".join(f"{count} {kind}" for count, kind in kinds if count)
+def _counted(total: int, kinds: Mapping[str, int]) -> str:
+    named = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     return f"{total} ({named})" if named else str(total)
 
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, TextIO
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.outcome import IterationRecord, Outcome
+from gpu_bridge.outcome import IterationRecord, Outcome, Record
 from gpu_bridge.report import log_text
-from gpu_bridge.report.log_output import Line, LogOutput, LogText
+from gpu_bridge.report.log_output import Line, LogOutput
 from gpu_bridge.solution_pool import found_by, same_value
 from solvers.core.outcome import Event, relative_gap
 from solvers.core.problem import FloatArray, Problem
@@ -159,25 +159,15 @@ class BridgeProgress(Progress):
     @property
     def text(self) -> str:
         """The whole log so far."""
-        return str(self.written)
+        with self._lock:
+            return str(self._output.text)
 
     @property
-    def written(self) -> LogText:
-        """The whole log so far, to be composed when somebody reads it."""
+    def record(self) -> Record:
+        """What was told so far, with a thinned history of iterations in the model's sense."""
         with self._lock:
-            return self._output.text
-
-    @property
-    def iterations(self) -> tuple[IterationRecord, ...]:
-        """A thinned history of the engine's iterations, in the model's sense."""
-        with self._lock:
-            return tuple(self._iterations.records)
-
-    @property
-    def contenders(self) -> dict[str, str]:
-        """How engines that ran side by side stood last."""
-        with self._lock:
-            return {runner: words or "no word of it" for runner, words in self._standings.items()}
+            stood = {runner: words or "no word of it" for runner, words in self._standings.items()}
+            return Record(self._output.text, tuple(self._iterations.records), stood)
 
     def log(self, message: str) -> None:
         """Write a message of one or more lines to the log."""

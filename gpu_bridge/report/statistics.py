@@ -6,6 +6,7 @@ show what they return.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,20 +46,17 @@ class LengthStatistics:
 class ModelStatistics:
     """Sizes, kinds and ranges of a model.
 
-    Every row is one of ``equations``, ``one_sided_rows``, ``ranged_rows`` and ``free_rows``;
-    every column one of ``continuous``, ``binary`` and ``integer``. Ranges hold the smallest and
-    largest size of the finite entries other than zero; None where there are none.
-
     Parameters
     ----------
-    equations, one_sided_rows, ranged_rows, free_rows, empty_rows : int
-        Rows with equal sides, one finite side, two different ones, none; rows without entries.
-    continuous, binary, integer : int
-        Columns by type; ``integer`` counts those that are not binary.
-    free_columns, fixed_columns, boxed_columns, empty_columns : int
-        Columns without bounds, with equal ones, with two different finite ones; columns in no row.
-    matrix_range, cost_range, bound_range, side_range : (float, float), optional
-        Ranges of A, c, the columns' bounds and the rows' sides.
+    row_kinds : mapping
+        Numbers of rows: ``equations``, ``one-sided``, ``ranged`` with two different sides, ``free``
+        without any, which are all; and ``empty`` ones without entries.
+    column_kinds : mapping
+        Numbers of columns: ``continuous``, ``binary``, other ``integer`` ones, which are all; those
+        with bounds that are ``free``, ``fixed`` and ``boxed``; and ``empty`` ones, in no row.
+    ranges : mapping
+        Smallest and largest size of the finite entries other than zero of ``matrix``, ``cost``,
+        ``bounds`` and ``sides``; None where there are none.
     row_length, column_length : LengthStatistics
         Entries per row and per column.
     """
@@ -68,22 +66,9 @@ class ModelStatistics:
     rows: int
     columns: int
     nonzeros: int
-    equations: int
-    one_sided_rows: int
-    ranged_rows: int
-    free_rows: int
-    empty_rows: int
-    continuous: int
-    binary: int
-    integer: int
-    free_columns: int
-    fixed_columns: int
-    boxed_columns: int
-    empty_columns: int
-    matrix_range: Range | None
-    cost_range: Range | None
-    bound_range: Range | None
-    side_range: Range | None
+    row_kinds: Mapping[str, int]
+    column_kinds: Mapping[str, int]
+    ranges: Mapping[str, Range | None]
     row_length: LengthStatistics
     column_length: LengthStatistics
 
@@ -119,22 +104,28 @@ def model_statistics(problem: Problem) -> ModelStatistics:
         rows=problem.num_rows,
         columns=problem.num_columns,
         nonzeros=problem.num_nonzeros,
-        equations=_count(equations),
-        one_sided_rows=_count(has_low ^ has_high),
-        ranged_rows=_count(has_low & has_high & ~equations),
-        free_rows=_count(~has_low & ~has_high),
-        empty_rows=_count(row_lengths == 0),
-        continuous=_count(~integer),
-        binary=_count(binary),
-        integer=_count(integer & ~binary),
-        free_columns=_count(np.isneginf(problem.lower) & np.isposinf(problem.upper)),
-        fixed_columns=_count(fixed),
-        boxed_columns=_count(boxed & ~fixed),
-        empty_columns=_count(column_lengths == 0),
-        matrix_range=coefficient_range(problem.entries.data),
-        cost_range=coefficient_range(problem.cost),
-        bound_range=coefficient_range(problem.lower, problem.upper),
-        side_range=coefficient_range(low, high),
+        row_kinds={
+            "equations": _count(equations),
+            "one-sided": _count(has_low ^ has_high),
+            "ranged": _count(has_low & has_high & ~equations),
+            "free": _count(~has_low & ~has_high),
+            "empty": _count(row_lengths == 0),
+        },
+        column_kinds={
+            "continuous": _count(~integer),
+            "binary": _count(binary),
+            "integer": _count(integer & ~binary),
+            "free": _count(np.isneginf(problem.lower) & np.isposinf(problem.upper)),
+            "fixed": _count(fixed),
+            "boxed": _count(boxed & ~fixed),
+            "empty": _count(column_lengths == 0),
+        },
+        ranges={
+            "matrix": coefficient_range(problem.entries.data),
+            "cost": coefficient_range(problem.cost),
+            "bounds": coefficient_range(problem.lower, problem.upper),
+            "sides": coefficient_range(low, high),
+        },
         row_length=_lengths(row_lengths),
         column_length=_lengths(column_lengths),
     )

@@ -33,7 +33,7 @@ def test_what_the_work_returns_is_returned_and_its_words_reach_the_log() -> None
 
     assert within_limit(work, progress, "pdlp") is ANSWER
     assert "Compiled." in progress.text
-    assert [record.count for record in progress.iterations] == [7]
+    assert [record.count for record in progress.record.iterations] == [7]
 
 
 def test_what_the_work_raises_is_raised() -> None:

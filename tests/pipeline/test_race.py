@@ -331,7 +331,7 @@ def test_what_a_lane_says_after_the_end_is_not_heard(gates: Gates) -> None:
     race(DIET, [Contender("quick", says(RIGHT)), Contender("late", late)], OPTIONS, progress)
     assert gates["said"].wait(LONG)
     assert "too late" not in progress.text
-    assert progress.iterations == ()
+    assert progress.record.iterations == ()
 
 
 def test_the_log_says_who_won_and_what_the_others_had_reached(gates: Gates) -> None:
@@ -356,7 +356,7 @@ def test_the_log_says_who_won_and_what_the_others_had_reached(gates: Gates) -> N
     assert (
         "pdlp: 400 iterations, primal residual 1.000e-03, dual residual 2.000e-02, gap 3.000e-01"
     ) in text
-    assert [record.count for record in progress.iterations] == [400]
+    assert [record.count for record in progress.record.iterations] == [400]
 
 
 def test_rows_show_all_engines_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge as gb
-from gpu_bridge.outcome import Outcome
+from gpu_bridge.outcome import Outcome, Record
 from gpu_bridge.report.page import page_html, tight_rows
 from solvers.core.errors import GpuBridgeError
 from solvers.core.outcome import Event, SolutionStatus, StopReason
@@ -162,7 +162,7 @@ def test_who_found_what_stands_in_the_order_of_time() -> None:
         seconds=4.0,
         history=history,
         problem=problem,
-        contenders={"pdlp": "1200 (1e-5)"},
+        record=Record(contenders={"pdlp": "1200 (1e-5)"}),
     )
     page = page_html(outcome)
     text = words(page)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_bridge.outcome import IterationRecord, Outcome
+from gpu_bridge.outcome import IterationRecord, Outcome, Record
 from gpu_bridge.report import plot
 from gpu_bridge.report.plot import check_picture_format, plot_history, require_matplotlib
 from solvers.core.errors import FileFormatError, GpuBridgeError
@@ -117,7 +117,7 @@ def test_iterative_engines_get_their_residuals_on_a_logarithmic_axis() -> None:
         )
         for k in range(5)
     )
-    outcome = outcome_with((0.5, 3.0, 3.0), seconds=0.5, iterations=records)
+    outcome = outcome_with((0.5, 3.0, 3.0), seconds=0.5, record=Record(iterations=records))
     figure = plot_history(outcome)
     assert labels(figure) == ["primal residual"]
     assert figure.axes[0].get_yscale() == "log"
@@ -126,7 +126,9 @@ def test_iterative_engines_get_their_residuals_on_a_logarithmic_axis() -> None:
 
 def test_several_incumbents_win_over_iterations() -> None:
     records = (IterationRecord(0.1, 1, {"primal_residual": 0.1}),)
-    outcome = outcome_with((0.5, 3.0, 1.0), (0.6, 2.0, 1.0), seconds=1.0, iterations=records)
+    outcome = outcome_with(
+        (0.5, 3.0, 1.0), (0.6, 2.0, 1.0), seconds=1.0, record=Record(iterations=records)
+    )
     assert labels(plot_history(outcome)) == ["bound 1", "incumbent 2", "gap 50.00%"]
 
 

@@ -150,7 +150,7 @@ def test_objective_figures_turn_with_the_sense_and_others_do_not(clock: FakeCloc
     progress = BridgeProgress(maximize=True)
     progress.iteration(7, objective=-42.5, primal_residual=0.25)
     assert progress.text.splitlines()[-1].split() == ["0.0s", "7", "42.5", "2.500e-01"]
-    assert progress.iterations[0].figures == {"objective": 42.5, "primal_residual": 0.25}
+    assert progress.record.iterations[0].figures == {"objective": 42.5, "primal_residual": 0.25}
 
 
 def test_iterations_are_throttled_by_an_interval_that_grows(clock: FakeClock) -> None:
@@ -308,7 +308,7 @@ def test_history_of_iterations_is_thinned_but_reaches_from_start_to_end() -> Non
     progress = BridgeProgress()
     for count in range(20 * MOST_RECORDS):
         progress.iteration(count, residual=1.0)
-    counts = [record.count for record in progress.iterations]
+    counts = [record.count for record in progress.record.iterations]
     assert MOST_RECORDS / 4 < len(counts) <= MOST_RECORDS
     assert counts[0] == 0
     assert len(set(np.diff(counts))) == 1

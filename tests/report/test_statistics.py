@@ -31,14 +31,11 @@ def test_every_kind_of_row_and_column_is_counted() -> None:
     )
     s = model_statistics(problem)
     assert (s.name, s.maximize, s.rows, s.columns, s.nonzeros) == ("zoo", False, 5, 6, 9)
-    assert (s.equations, s.one_sided_rows, s.ranged_rows, s.free_rows) == (1, 2, 1, 1)
-    assert (s.empty_rows, s.empty_columns) == (1, 2)
-    assert (s.continuous, s.binary, s.integer) == (4, 1, 1)
-    assert (s.free_columns, s.fixed_columns, s.boxed_columns) == (1, 1, 3)
-    assert s.matrix_range == (0.25, 8.0)
-    assert s.cost_range == (2.0, 5.0)
-    assert s.bound_range == (1.0, 9.0)
-    assert s.side_range == (1.0, 50.0)
+    assert s.row_kinds == {"equations": 1, "one-sided": 2, "ranged": 1, "free": 1, "empty": 1}
+    kinds = {"continuous": 4, "binary": 1, "integer": 1}
+    assert s.column_kinds == kinds | {"free": 1, "fixed": 1, "boxed": 3, "empty": 2}
+    ranges = {"matrix": (0.25, 8.0), "cost": (2.0, 5.0), "bounds": (1.0, 9.0)}
+    assert s.ranges == ranges | {"sides": (1.0, 50.0)}
     assert (s.row_length.shortest, s.row_length.median, s.row_length.longest) == (0, 2.0, 4)
     assert (s.column_length.shortest, s.column_length.longest) == (0, 3)
     assert s.density == 9 / 30
@@ -47,7 +44,7 @@ def test_every_kind_of_row_and_column_is_counted() -> None:
 def test_an_empty_model_has_statistics_too() -> None:
     s = model_statistics(Problem.from_arrays([]))
     assert (s.rows, s.columns, s.nonzeros, s.density) == (0, 0, 0, 0.0)
-    assert s.matrix_range is s.cost_range is s.bound_range is s.side_range is None
+    assert set(s.ranges.values()) == {None}
     assert (s.row_length.longest, s.column_length.longest) == (0, 0)
 
 

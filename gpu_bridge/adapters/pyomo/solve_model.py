@@ -67,7 +67,7 @@ def make_results(solver: Any, solved: Solved, config: Any) -> Results:
     results.solver_name = solver.name
     results.solver_version = solver.version()
     del results["solver_log"]
-    results.declare("solver_log", _Log(outcome.written))
+    results.declare("solver_log", _Log(outcome.record.written))
     results.timing_info.start_timestamp = solved.timestamp
     results.timing_info.wall_time = solved.seconds
     results.timing_info.timer = solved.timer
