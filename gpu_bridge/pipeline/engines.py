@@ -20,7 +20,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
 from gpu_bridge.pipeline.deadline import in_time
 from gpu_bridge.pipeline.race import better
-from gpu_bridge.pipeline.registry import ENGINES, Route, choose
+from gpu_bridge.pipeline.registry import ENGINES, Route, choose, unheeded
 from gpu_bridge.pipeline.routes import PDLP, Choice
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
@@ -79,7 +79,9 @@ def run_engines(
         chosen = choice
         progress.header(problem, options, _device_name(chosen, options))
     chosen = dataclasses.replace(chosen, analyses=analyses)
-    progress.decision(f"{chosen.title}: {chosen.reason}")
+    idle = unheeded(options, chosen)
+    more = f"; {' and '.join(idle)} changes nothing there" if idle else ""
+    progress.decision(f"{chosen.title}: {chosen.reason}{more}")
     expect(chosen.device)
     answer, explanation = in_time(
         lambda relayed: _explained(problem, options, chosen, relayed, start),

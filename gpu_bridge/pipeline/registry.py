@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_bridge.classify import KNAPSACKS, ProblemClass, ProblemKind, classify
-from gpu_bridge.options import Options
+from gpu_bridge.options import Options, option_table
 from gpu_bridge.pipeline.routes import (
     PDLP,
     RACE,
@@ -59,6 +59,8 @@ class Engine:
     devices : set of str
         ``cpu`` and ``cuda``, as far as it runs there.
     run : callable
+    options : set of str
+        Which of the options that only some engines read it reads.
     treats : str
         What the sentence that refuses other models says it treats.
     place : callable
@@ -72,18 +74,29 @@ class Engine:
     kinds: frozenset[ProblemKind]
     devices: frozenset[str]
     run: Route
+    options: frozenset[str]
     treats: str
     place: Callable[[Problem, Options], str] = place_by_device
     in_doubles: bool = True
     instead: str = ""
 
 
+FIRST_ORDER = frozenset({"iteration_limit", "crossover"})
+
 ENGINES = {
-    "highs": Engine(frozenset(ProblemKind), CPU, highs.run, "all models", place_on_cpu),
+    "highs": Engine(
+        frozenset(ProblemKind),
+        CPU,
+        highs.run,
+        frozenset({"iteration_limit", "node_limit", "crossover", "lp_algorithm"}),
+        "all models",
+        place_on_cpu,
+    ),
     "pdlp": Engine(
         LINEAR,
         EVERYWHERE,
         pdlp.run,
+        FIRST_ORDER,
         "linear programs only",
         instead=", or relax=True for its relaxation",
     ),
@@ -91,6 +104,7 @@ ENGINES = {
         LINEAR,
         EVERYWHERE,
         interior_point.run,
+        FIRST_ORDER,
         "linear programs only",
         instead=", or relax=True for its relaxation",
     ),
@@ -98,6 +112,7 @@ ENGINES = {
         LINEAR,
         EVERYWHERE,
         simplex.run,
+        frozenset({"iteration_limit", "simplex_variant"}),
         "linear programs only",
         simplex.place,
         instead=", or relax=True for its relaxation",
@@ -106,12 +121,14 @@ ENGINES = {
         frozenset({ProblemKind.MIP, *KNAPSACKS}),
         EVERYWHERE,
         mip.run,
+        frozenset({"node_limit", "pool_size", "heuristics_only", "deterministic", "work_limit"}),
         "models with integer variables only",
     ),
     "knapsack": Engine(
         KNAPSACKS,
         CPU,
         knapsack.run,
+        frozenset(),
         "models of one capacity constraint over whole-number columns (or of a few dense ones, of "
         "one beside constraints that choose one column each, or of several knapsacks that share "
         "their items) with rational coefficients",
@@ -169,25 +186,58 @@ def is_for_cluster(problem: Problem, options: Options) -> bool:
 
 def _here(problem: Problem, options: Options, found: ProblemClass) -> Choice:
     """Pick an engine that runs in this process."""
-    on_gpu = options.device.startswith("cuda")
-    if on_gpu:
+    if options.device.startswith("cuda"):
         look_for(options.device)  # says what is missing
     if options.method != "auto":
         return _asked_for(problem, options, found)
+    chosen = (rule(problem, options, found) for rule in AUTOMATIC)
+    return next(choice for choice in chosen if choice is not None)
+
+
+def unheeded(options: Options, choice: Choice) -> list[str]:
+    """Return which options that were set the engines of a choice do not read."""
+    rows = [ENGINES[name] for name in choice.contenders or (choice.method,)]
+    some = frozenset().union(*(engine.options for engine in ENGINES.values()))
+    left = some.difference(*(engine.options for engine in rows))
+    set_here = (row for row in option_table() if row.name in left)
+    return [row.name for row in set_here if getattr(options, row.name) != row.default]
+
+
+def _without_our_own(problem: Problem, options: Options, found: ProblemClass) -> Choice | None:
+    """Choose the reference engine where no engine of our own can run, and say why."""
     missing = missing_part()
-    if missing:
-        return Choice("highs", "cpu", f"{found.sentence}. {missing}")
-    if _is_for_exact_engine(problem, found.kind) and not options.heuristics_only:
-        then = found.kind is ProblemKind.KNAPSACK_MULTIPLE
-        return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly", then=then)
-    if found.kind is ProblemKind.MIP or found.kind in KNAPSACKS:
-        seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
-        place = options.device if on_gpu else "cuda" if seen else "cpu"
-        return Choice("mip", place, f"{found.sentence}; {_mip_reason(options)}")
+    return Choice("highs", "cpu", f"{found.sentence}. {missing}") if missing else None
+
+
+def _exactly(problem: Problem, options: Options, found: ProblemClass) -> Choice | None:
+    is_small = problem.num_rows <= EXACT_ROWS and problem.num_columns <= EXACT_ITEMS
+    is_hard = found.kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL and not is_small
+    if found.kind not in KNAPSACKS or is_hard or options.heuristics_only:
+        return None
+    then = found.kind is ProblemKind.KNAPSACK_MULTIPLE
+    return Choice("knapsack", "cpu", f"{found.sentence}, which is solved exactly", then=then)
+
+
+def _with_heuristics(problem: Problem, options: Options, found: ProblemClass) -> Choice | None:
+    if found.kind not in ENGINES["mip"].kinds:
+        return None
+    seen = options.device == "auto" and seen_gpu() is not None  # without loading CuPy
+    place = "cuda" if seen else "cpu"
+    if options.device.startswith("cuda"):
+        place = options.device
+    beside = ", without a bound" if options.heuristics_only else " beside branch and bound"
+    return Choice("mip", place, f"{found.sentence}; heuristics{beside}")
+
+
+def _on_gpu(problem: Problem, options: Options, found: ProblemClass) -> Choice | None:
+    if found.kind is not ProblemKind.LP or not options.device.startswith("cuda"):
+        return None
+    return Choice(PDLP, options.device, f"{found.sentence} for the GPU")
+
+
+def _among_contenders(problem: Problem, options: Options, found: ProblemClass) -> Choice | None:
     if found.kind is not ProblemKind.LP:
-        return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
-    if on_gpu:
-        return Choice(PDLP, options.device, f"{found.sentence} for the GPU")
+        return None
     from gpu_bridge.pipeline.contenders import plan_contenders  # for linear programs only
 
     plan = plan_contenders(problem, options)
@@ -195,6 +245,21 @@ def _here(problem: Problem, options: Options, found: ProblemClass) -> Choice:
         return Choice(RACE, plan.device, f"{found.sentence}; {plan.reason}", plan.names)
     method = PDLP if plan.names == (PDLP,) else "highs"
     return Choice(method, plan.device, f"{found.sentence}, {plan.reason}")
+
+
+def _by_reference(problem: Problem, options: Options, found: ProblemClass) -> Choice | None:
+    return Choice("highs", "cpu", f"{found.sentence}, which the reference engine solves")
+
+
+AUTOMATIC: tuple[Callable[[Problem, Options, ProblemClass], Choice | None], ...] = (
+    _without_our_own,
+    _exactly,
+    _with_heuristics,
+    _on_gpu,
+    _among_contenders,
+    _by_reference,
+)
+"""How ``method='auto'`` chooses: the first of these that has an answer."""
 
 
 def _asked_for(problem: Problem, options: Options, found: ProblemClass) -> Choice:
@@ -216,15 +281,3 @@ def missing_part() -> str:
     except EngineError as error:
         return str(error)
     return ""
-
-
-def _is_for_exact_engine(problem: Problem, kind: ProblemKind) -> bool:
-    if kind is ProblemKind.KNAPSACK_MULTIDIMENSIONAL:
-        return problem.num_rows <= EXACT_ROWS and problem.num_columns <= EXACT_ITEMS
-    return kind in KNAPSACKS
-
-
-def _mip_reason(options: Options) -> str:
-    if options.heuristics_only:
-        return "heuristics, without a bound"
-    return "heuristics beside branch and bound"

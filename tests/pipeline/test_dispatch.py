@@ -13,7 +13,7 @@ import pytest
 import gpu_bridge
 import solvers.core.outcome
 from gpu_bridge.classify import ProblemKind, classify
-from gpu_bridge.options import METHODS, Options, make_options
+from gpu_bridge.options import METHODS, Options, make_options, option_table
 from gpu_bridge.pipeline import brief, registry
 from gpu_bridge.pipeline.registry import ENGINES, choose
 from gpu_bridge.pipeline.routes import Choice
@@ -53,6 +53,18 @@ KNAPSACKS = [case for case in INTEGER if classify(case.problem).kind is ProblemK
 
 def test_every_method_of_the_option_table_has_an_engine() -> None:
     assert set(METHODS) == {"auto", *ENGINES}
+
+
+def test_the_options_of_engines_are_options() -> None:
+    names = {row.name for row in option_table()}
+    assert all(engine.options <= names for engine in ENGINES.values())
+
+
+def test_what_an_engine_does_not_read_is_said() -> None:
+    case = LINEAR[0]
+    told = gpu_bridge.solve(case.problem, method="ipm", node_limit=7, crossover="off").log
+    assert "node_limit changes nothing there" in told
+    assert "crossover changes" not in told
 
 
 def test_every_engine_is_in_the_table_of_ways() -> None:

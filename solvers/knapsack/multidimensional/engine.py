@@ -1,12 +1,12 @@
 """From a multidimensional knapsack problem to a proven packing.
 
 1. Leave out what is decided beforehand; a single row left is a problem for the engine of those.
-2. Pack greedily at the prices of the relaxation, and improve by exchanges and tabu searches.
+2. Pack greedily at the prices of the relaxation, and improve by exchanges.
 3. Open a sub-problem for each number of items that may be better.
 4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
    relaxation has them, for packings.
 5. Search the sub-problems to the end, several trees at a time; where trees run out, the highest
-   open branch of another becomes one. Tabu searches and replicas go on beside them.
+   open branch of another becomes one. Primal heuristics go on beside them.
 
 The trees of a round share nothing, and what they found is compared in their order, so that the
 answer does not depend on the number of threads.
@@ -32,8 +32,8 @@ from solvers.knapsack.multidimensional.items import (
     RelaxedKnapsack,
     reduce_problem,
 )
-from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange, greedy
-from solvers.knapsack.multidimensional.tree import Int8Array, by_count, make_rows, root_node
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, greedy
+from solvers.knapsack.multidimensional.tree import by_count, make_rows, root_node
 from solvers.knapsack.multidimensional.worker_pool import Best, WorkerPool, highest_bound
 from solvers.native.knapsack_multidimensional_tree import reoptimise
 
@@ -44,9 +44,6 @@ algorithm for the multidimensional knapsack problem", 2012)."""
 
 CORE_WORK = 2_000_000
 """Elementary steps for the first core of a sub-problem; each larger core gets twice as many."""
-
-TABU_WORK = 3_000_000
-"""Elementary steps of each tabu search before anything else: a few milliseconds."""
 
 
 def pack(
@@ -138,12 +135,6 @@ def _search(
     dual, place = root.dual * rows.scale, cpu() if device is None else device
     relaxed = RelaxedKnapsack(problem, dual, root.reduced, float(root.bound[0]))
     heuristics = PrimalHeuristics(relaxed, place)
-    stop: Int8Array = np.zeros(1, dtype=np.int8)
-    for search in heuristics.first(TABU_WORK):
-        better = search(best.x, best.profit, stop) if progress.should_stop() is None else None
-        if better is not None:
-            best.improve(exchange(problem, better))
-    report(best.profit, bound)
     found = by_count(problem, best.profit + 1, progress)
     if found is None:
         return best.x, bound, "", 0

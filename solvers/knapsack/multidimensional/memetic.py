@@ -6,9 +6,8 @@ other good packings differ combines the best of both. In the other half neighbou
 packings are searched. Where nothing better comes any more, all begins anew. Good packings are those
 of an elite, no two of which are the same.
 
-On fourteen published problems with 5 to 30 rows, five seconds of a core left 0.06 % to the best
-known values, before the search minded what good packings do not agree on; parallel tempering alone
-left 0.07 % after three seconds and tabu search 0.10 %. Each is the best for some.
+On eleven published problems with 5 to 30 rows, four seconds of a core left 0.022 % to the best
+known values, without parallel tempering 0.049 %, and without the memetic search 0.069 %.
 """
 
 from __future__ import annotations

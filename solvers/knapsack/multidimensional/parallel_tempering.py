@@ -5,8 +5,7 @@ neighbouring temperatures change places, with the probability that leaves the di
 temperature as it is (Hukushima and Nemoto, "Exchange Monte Carlo method and application to spin
 glass simulations", 1996, equation 8). So good packings sink to the cold end, and the others go
 on elsewhere. On a published problem with 30 rows and 500 items, about two seconds of a core ended
-192 below the best known value, annealing 192 to 218, and tabu search 257 to 346; with 10 rows tabu
-search was mostly better.
+192 below the best known value, annealing 192 to 218, and tabu search 257 to 346.
 
 Only items with small reduced costs move; energies are reduced costs with prices on violation, all
 in small whole numbers.

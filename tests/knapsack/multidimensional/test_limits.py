@@ -25,7 +25,6 @@ def hasty():
         patch.setattr(worker_pool, "MOST_WORK", 1)
         patch.setattr(tree, "LEAST_NODES", 1)
         patch.setattr(searches, "CORES", ())
-        patch.setattr(searches, "TABU_WORK", 0)
         yield
 
 

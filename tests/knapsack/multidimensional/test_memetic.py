@@ -161,9 +161,9 @@ def test_searches_beside_trees_wait_only_where_a_proof_may_be_near():
         data = relaxed(problem)
         profit = packed(problem, greedy(problem, data.dual))
         heuristics = PrimalHeuristics(data, cpu())
-        assert len(heuristics.beside(10**6, 0, profit)) == 1
-        assert (len(heuristics.beside(10**6, PATIENCE, profit)) == 1) == waits
-        assert len(heuristics.beside(10**6, 2 * PATIENCE, profit)) == MEMETIC_SEARCHES + 1
+        assert heuristics.beside(10**6, 0, profit) == []
+        assert (heuristics.beside(10**6, PATIENCE, profit) == []) == waits
+        assert len(heuristics.beside(10**6, 2 * PATIENCE, profit)) == MEMETIC_SEARCHES
 
 
 def test_what_is_given_up_is_not_forgotten(monkeypatch):
