@@ -93,7 +93,8 @@ def _told(problem: Problem, found: Outcome, options: Options, progress: Progress
     """Return a verified answer after telling of its points."""
     answer = verify(problem, found, options)
     if not answer.solution_status.has_point:
-        return replace(answer, pool=())
+        on_the_way = not problem.is_mip and answer.solution_status is SolutionStatus.NOTHING
+        return replace(answer, pool=(), basis=found.basis if on_the_way else None)
     if answer.pool:
         answer = replace(answer, pool=_other_points(problem, answer, options))
     for entry in reversed(answer.pool):
@@ -142,10 +143,16 @@ def is_settled(problem: Problem, options: Options, answer: Outcome) -> bool:
 
 
 def start_from(answer: Outcome, start: Start | None) -> Start | None:
-    """Return where the others begin: at the point found, if there is one."""
-    if not answer.solution_status.has_point or answer.x is None:
+    """Return where the others begin: at the point found, if there is one, and at its basis.
+
+    Dual simplex has a basis before it has a point; from there it goes on.
+    """
+    x = answer.x if answer.solution_status.has_point else None
+    if x is None and answer.basis is None:
         return start
-    if start is None:
-        return Start(x=answer.x, basis=answer.basis)
-    basis = start.basis if answer.basis is None else answer.basis
-    return replace(start, x=answer.x, basis=basis)
+    own = Start() if start is None else start
+    return replace(
+        own,
+        x=own.x if x is None else x,
+        basis=own.basis if answer.basis is None else answer.basis,
+    )

@@ -349,6 +349,23 @@ def test_a_basis_goes_on_with_the_point_of_a_linear_program(
     assert start.basis is basis
 
 
+@pytest.mark.parametrize("given", [None, Start(row_dual=np.ones(2))])
+def test_a_basis_goes_on_without_a_point_and_is_none_of_the_answer(
+    given: Start | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    basis = Basis(np.array([1, 1], dtype=np.int8), np.array([0, 0], dtype=np.int8))
+    stopped = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT, basis=basis, engine="highs")
+    monkeypatch.setattr(engine, "solve_briefly", lambda *given: stopped)
+    others = Long(monkeypatch, NOTHING)
+    assert gb.solve(LP, start=given).basis is None
+    (start,) = others.starts
+    assert start is not None
+    assert start.basis is basis
+    assert start.x is None
+    if given is not None:
+        assert start.row_dual is given.row_dual
+
+
 def test_point_and_bound_are_not_lost_where_others_find_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
