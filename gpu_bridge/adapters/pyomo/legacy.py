@@ -13,6 +13,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from pyomo.core.kernel.block import IBlock
+
 from gpu_bridge.adapters.pyomo.config import (
     PYOMO_NAMES,
     CallConfig,
@@ -128,6 +130,12 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         from gpu_bridge.adapters.pyomo.legacy_results import make_legacy_results, wanted_suffixes
         from gpu_bridge.adapters.pyomo.solve_model import finish, solve_model
 
+        twin = None
+        if isinstance(model, IBlock):
+            from gpu_bridge.adapters.pyomo.kernel import KernelTwin
+
+            twin = KernelTwin(model)
+            model = twin.model
         named, others = split_keywords(ignored)
         _check_ignored(others)
         wanted = wanted_suffixes(suffixes, SUFFIXES)
@@ -147,7 +155,10 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
             finish(solved.loader, config)
         if report_timing:
             self._report(solved.timer)
-        translated = make_legacy_results(self, model, solved, load_solutions, wanted)
+        load_here = load_solutions and (twin is None or not solved.loader.may_be_loaded)
+        translated = make_legacy_results(self, model, solved, load_here, wanted)
+        if twin is not None:
+            twin.give_back(translated, load_solutions)
         if failure is not None:
             raise failure
         return translated
