@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 import gpu_bridge as gb
 from solvers.core.errors import OptionError, ProblemError
+from tests.cases import through
 
 PROBLEM = gb.Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.0)
 BATCH = gb.Batch(PROBLEM, cost=np.array([[1.0, 2.0], [3.0, 1.0]]))
@@ -29,8 +30,8 @@ NO_STREAMS = {
 }
 
 
-@pytest.mark.parametrize("streams", NO_STREAMS.values(), ids=NO_STREAMS)
-@pytest.mark.parametrize("problems", [PROBLEM, [PROBLEM], BATCH], ids=["one", "list", "batch"])
+@through("streams", [*NO_STREAMS.values()])
+@through("problems", [PROBLEM, [PROBLEM], BATCH])
 def test_what_is_no_list_of_text_streams_is_refused(problems: Any, streams: Any) -> None:
     door: Any = gb.solve if problems is PROBLEM else gb.solve_many
     with pytest.raises(OptionError, match="'streams' takes"):
@@ -50,16 +51,16 @@ def test_streams_may_be_anything_with_write() -> None:
     assert "Objective   1\n" in words.text
 
 
-@pytest.mark.parametrize("method", ["auto", "pdlp", "simplex"])
-@pytest.mark.parametrize("start", [5, "x", [1.0, 1.0], np.ones(2)], ids=repr)
+@through("method", ["auto", "pdlp", "simplex"])
+@through("start", [5, "x", [1.0, 1.0], np.ones(2)])
 def test_what_is_no_start_is_refused_for_many(start: Any, method: str) -> None:
     for problems in (BATCH, [PROBLEM, PROBLEM], [PROBLEM]):
         with pytest.raises(OptionError, match=r"'start' must be a gpu_bridge\.Start"):
             gb.solve_many(problems, start=start, method=method, device="cpu")
 
 
-@pytest.mark.parametrize("method", ["auto", "pdlp", "simplex"])
-@pytest.mark.parametrize(
+@through("method", ["auto", "pdlp", "simplex"])
+@through(
     ("start", "sentence"),
     [
         (gb.Start(x=5), r"'x' has shape \(\)"),  # type: ignore[arg-type]

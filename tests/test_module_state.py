@@ -11,9 +11,8 @@ import ast
 from collections.abc import Iterator
 from itertools import chain
 
-import pytest
-
 from solvers.core.process_state import slots
+from tests.cases import through
 from tests.locations import ROOT
 from tests.sources import WINGS, sources, tree_of
 
@@ -153,7 +152,7 @@ def state_of(tree: ast.Module, classes: set[str]) -> Iterator[str]:
             )
 
 
-@pytest.mark.parametrize(
+@through(
     "source",
     [
         "TOTAL = 0\ndef f():\n    global TOTAL\n    TOTAL += 1",
@@ -175,7 +174,7 @@ def test_state_of_every_form_is_found(source: str) -> None:
     assert list(state_of(ast.parse(source), {"Tally"}))
 
 
-@pytest.mark.parametrize(
+@through(
     "source",
     [
         "TABLE = {1: 2}\ndef f(TABLE):\n    TABLE[1] = 3",

@@ -20,6 +20,7 @@ from gpu_bridge.options import make_options, option_rows
 from gpu_bridge.other_name import ANY, OTHERS, OtherName
 from gpu_bridge.report.option_docs import absent_table, names_table
 from solvers.core.errors import OptionError
+from tests.cases import through
 from tests.locations import ROOT
 
 WITH_OPTION = [row for row in TABLE if row.option is not None]
@@ -59,7 +60,7 @@ def test_every_value_of_the_table_is_one_of_ours() -> None:
                 assert (meaning.option, meaning.value) == (row.option, row.translated(their))
 
 
-@pytest.mark.parametrize("row", WITH_OPTION, ids=lambda row: f"{row.solver}-{row.names[0]}")
+@through("row", WITH_OPTION)
 def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
     kind = option_rows()[row.option or ""].type
     samples = {"bool": True, "str | None": "a.log", "float": 0.01, "float | None": 0.01}
@@ -75,7 +76,7 @@ def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
         assert f" is {row.option}" in meaning.note
 
 
-@pytest.mark.parametrize(
+@through(
     ("given", "expected"),
     [
         ({"TimeLimit": 5}, {"time_limit": 5.0}),
@@ -121,7 +122,7 @@ def test_names_and_values(given: dict[str, Any], expected: dict[str, Any]) -> No
     assert options(**given) == expected
 
 
-@pytest.mark.parametrize(
+@through(
     ("given", "words"),
     [
         ({"BestObjStop": 1}, "Gurobi's option BestObjStop=1 has no counterpart.*constraint"),
@@ -178,7 +179,7 @@ def test_of_two_sources_the_later_counts_whatever_names_they_use() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@through(
     ("words", "expected"),
     [
         (["sec", "10", "ratio", "0.01"], {"sec": "10", "ratio": "0.01"}),

@@ -16,6 +16,7 @@ from gpu_bridge.option_values import RETIRED, OptionRow
 from gpu_bridge.options import Options, make_options, option_table
 from gpu_bridge.report.option_docs import markdown_table, text_table
 from solvers.core.errors import OptionError
+from tests.cases import through
 
 TABLE = {row.name: row for row in option_table()}
 
@@ -55,7 +56,7 @@ def test_a_name_like_no_other_is_refused_with_the_list_of_names() -> None:
         make_options({3: 1})  # type: ignore[dict-item]
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "value", "words"),
     [
         ("threads", "two", "'two' is a str"),
@@ -79,7 +80,7 @@ def test_wrong_type_is_refused_with_the_value(name: str, value: object, words: s
         make_options({name: value})
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "value"),
     [
         ("threads", -1),
@@ -100,7 +101,7 @@ def test_value_out_of_range_is_refused_with_the_range(name: str, value: float) -
         make_options({name: value})
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "value"),
     [
         ("threads", 0),
@@ -133,7 +134,7 @@ def test_a_retired_value_is_refused_with_the_call_that_does_the_same(name: str, 
     assert callable(getattr(importlib.import_module(module), call))
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "value", "expected"),
     [
         ("threads", np.int64(3), 3),
@@ -158,7 +159,7 @@ def test_keywords_win_over_the_mapping() -> None:
     assert make_options({"threads": 1, "seed": 4}, threads=2) == Options(threads=2, seed=4)
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "text", "value"),
     [
         ("threads", "4", 4),
@@ -181,7 +182,7 @@ def test_values_may_be_text(name: str, text: str, value: object) -> None:
     assert type(result) is type(value)
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "text"),
     [
         ("threads", "two"),

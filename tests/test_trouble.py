@@ -10,6 +10,7 @@ import gpu_bridge as gb
 from gpu_bridge.classify import ProblemKind, classify
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
+from tests.cases import through
 
 LP_METHODS = ("highs", "pdlp", "simplex")
 
@@ -44,7 +45,7 @@ def duplicated_rows() -> Problem:
 
 
 @pytest.mark.parametrize("method", LP_METHODS)
-@pytest.mark.parametrize("model", [one_dense_column, one_long_row, duplicated_rows])
+@through("model", [one_dense_column, one_long_row, duplicated_rows])
 def test_awkward_structures(model: object, method: str) -> None:
     problem = model()  # type: ignore[operator]
     outcome = gb.solve(problem, method=method, device="cpu")
@@ -94,7 +95,7 @@ KNAPSACKS = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name in KNAPSACKS if "2^63" not in name])
+@through("name", [name for name in KNAPSACKS if "2^63" not in name])
 @pytest.mark.parametrize("method", ["auto", "highs", "mip"])
 def test_knapsacks(name: str, method: str) -> None:
     problem, best = KNAPSACKS[name]

@@ -13,6 +13,7 @@ import xarray as xr  # noqa: E402
 
 from gpu_bridge import ProblemError, SolutionStatus, solve_table  # noqa: E402
 from tests.adapters.test_linopy import DEMAND, HOURS, or_zero  # noqa: E402
+from tests.cases import through  # noqa: E402
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::FutureWarning"),
@@ -133,7 +134,7 @@ def test_a_coefficient_that_stands_twice_is_refused() -> None:
         solve_table(model, {("ramp", "units"): [1.0]})
 
 
-@pytest.mark.parametrize(
+@through(
     ("table", "said"),
     [
         ({}, "no columns"),

@@ -10,6 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint
 
 from gpu_bridge.adapters.scipy import linprog, milp
 from solvers.core.errors import OptionError, ProblemError, UnsupportedModelError
+from tests.cases import through
 
 
 def random_program(seed: int) -> dict[str, object]:
@@ -27,8 +28,8 @@ def random_program(seed: int) -> dict[str, object]:
     }
 
 
-@pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.coo_matrix])
+@through("seed", range(8))
+@through("form", [np.asarray, sp.csr_array, sp.coo_matrix])
 def test_linprog_gives_what_scipy_gives(seed, form):
     program = random_program(seed)
     theirs = scipy.optimize.linprog(**program)
@@ -124,7 +125,7 @@ def test_methods_of_both(method):
     np.testing.assert_allclose(found.ineqlin.marginals, [0, -1], atol=1e-6)
 
 
-@pytest.mark.parametrize(
+@through(
     ("call", "error", "says"),
     [
         (lambda: linprog([1], callback=print), OptionError, "no callback"),

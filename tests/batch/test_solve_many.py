@@ -18,6 +18,7 @@ from gpu_bridge.options import make_options
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Start
 from tests.batch.families import boxed_family, family, infeasible_and_unbounded
+from tests.cases import through
 from tests.locations import DATA
 
 CPU = {"method": "pdlp", "device": "cpu", "threads": 1}
@@ -342,7 +343,7 @@ class Gpu:
     kind = "cuda"
 
 
-@pytest.mark.parametrize(
+@through(
     ("count", "options", "expected"),
     [
         (1000, {}, "auto"),

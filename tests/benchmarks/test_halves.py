@@ -4,6 +4,7 @@ import pytest
 
 from benchmarks.families import FAMILIES
 from benchmarks.halves import HALVES, half_of, members
+from tests.cases import through
 
 
 def test_a_model_stays_in_its_half():
@@ -20,7 +21,7 @@ def test_sizes_of_one_model_are_on_one_side(kin):
     assert len({half_of(name) for name in kin}) == 1
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@through("name", FAMILIES)
 def test_a_family_is_on_one_side_with_all_its_programs(name):
     assert {half_of(FAMILIES[name].make(size, 0).name) for size in (3_000, 9_000)} == {
         half_of(name)

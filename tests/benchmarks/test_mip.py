@@ -20,6 +20,7 @@ from benchmarks.mip_sets import Entry, choose, family, quick
 from benchmarks.peers import mip_localmip, mip_recorded
 from benchmarks.peers.mip_names import NAMES, find
 from benchmarks.peers.mip_solver import MipAnswer, Recorder
+from tests.cases import through
 from tests.locations import MODELS
 from tests.soon import soon
 
@@ -54,7 +55,7 @@ def test_the_judge_reads_the_file_and_its_sense(small: Entry) -> None:
     assert objective_at(model, np.array([1.0, 1.0, 0.5, 0.0])) == pytest.approx(14.5)
 
 
-@pytest.mark.parametrize(
+@through(
     ("x", "feasible"),
     [
         ([2, 0, 0.5, 0], True),
@@ -92,7 +93,7 @@ def test_violations_are_absolute_unless_told_otherwise(tmp_path: Path) -> None:
     assert check(model, x, relative=True).feasible
 
 
-@pytest.mark.parametrize(
+@through(
     ("objective", "best", "sense", "gap"),
     [
         (110.0, 100.0, 1.0, 10.0 / 110.0),

@@ -28,6 +28,7 @@ from tests.campaign.trial import Examiner, Trial
 from tests.campaign.verdicts import Verdict
 from tests.campaign.ways import Way
 from tests.campaign.written import lp_text, mps_text
+from tests.cases import through
 
 SLICE_SEED = 11
 ARRAYS = ("cost", "row_lower", "row_upper", "lower", "upper", "integrality")
@@ -40,7 +41,7 @@ def assert_same(first: Problem, second: Problem) -> None:
     assert (first.offset, first.maximize) == (second.offset, second.maximize)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@through("kind", KINDS)
 def test_models_follow_from_kind_and_seed(kind: str) -> None:
     assert_same(make_model(kind, 5), make_model(kind, 5))
     seen = {mps_text(make_model(kind, seed)) for seed in range(5)}

@@ -10,6 +10,7 @@ import pytest
 from solvers.core import lp_answer
 from solvers.core.lp_answer import Answer, Norms, allowed_duals, errors, judge
 from solvers.core.problem import Problem
+from tests.cases import through
 from tests.pdlp.lps import random_lp
 
 SIZES = [(1, 1), (40, 60), (300, 700), (0, 3), (5, 0)]
@@ -21,8 +22,8 @@ def point(problem: Problem, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return 3.0 * rng.normal(size=problem.num_columns), rng.normal(size=problem.num_rows)
 
 
-@pytest.mark.parametrize(("rows", "columns"), SIZES)
-@pytest.mark.parametrize("seed", range(3))
+@through(("rows", "columns"), SIZES)
+@through("seed", range(3))
 def test_figures_are_those_of_the_formulas(rows: int, columns: int, seed: int) -> None:
     problem = random_lp(seed, rows, columns)
     x, y = point(problem, seed)

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from solvers.core.errors import CrossedBoundsError, ProblemError
 from solvers.core.problem import Problem
+from tests.cases import through
 
 
 def small(**changes: object) -> Problem:
@@ -73,7 +74,7 @@ def test_1e20_means_infinite() -> None:
     assert problem.upper.tolist() == [np.inf, 1e19]
 
 
-@pytest.mark.parametrize(
+@through(
     ("changes", "words"),
     [
         ({"cost": [np.nan, 1.0]}, ["'x'", "nan"]),
@@ -154,7 +155,7 @@ def test_data_of_the_wrong_kind_are_named(changes: dict[str, object], sentence: 
         small(**changes)
 
 
-@pytest.mark.parametrize(
+@through(
     ("arguments", "sentence"),
     [
         ({"matrix": [[1, 2], [3]]}, "constraint matrix cannot be read"),

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from solvers.core import rows
 from solvers.core.problem import Problem
 from solvers.core.rows import SparseRows
+from tests.cases import through
 
 SHAPES = [(1, 1), (1, 40), (40, 1), (7, 5), (60, 90), (0, 4), (4, 0), (0, 0)]
 
@@ -32,9 +33,9 @@ def bits(values: npt.NDArray[np.float64]) -> list[bytes]:
     return [value.tobytes() for value in values]
 
 
-@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["compiled", "by NumPy"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("seed", range(3))
+@through("small", [0, rows.SMALL])
+@through("shape", SHAPES)
+@through("seed", range(3))
 def test_products_have_the_bits_of_scipy(
     shape: tuple[int, int], seed: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -47,10 +48,10 @@ def test_products_have_the_bits_of_scipy(
     assert bits(SparseRows.of(matrix).transposed_times(y)) == bits(matrix.T @ y)
 
 
-@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["compiled", "by NumPy"])
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
-@pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@through("small", [0, rows.SMALL])
+@through("kind", [np.int32, np.int64])
+@through("threads", [1, 3])
+@through("shape", SHAPES)
 def test_the_transpose_is_that_of_scipy(
     shape: tuple[int, int],
     threads: int,
@@ -99,8 +100,8 @@ def test_what_is_not_finite_reaches_its_rows_only(value: float) -> None:
     )
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("seed", range(3))
+@through("shape", SHAPES)
+@through("seed", range(3))
 def test_the_canonical_form_is_that_of_scipy(shape: tuple[int, int], seed: int) -> None:
     rng = np.random.default_rng(seed)
     count = 3 * shape[0] * shape[1]
@@ -156,7 +157,7 @@ def test_the_canonical_form_shares_nothing_with_what_was_given() -> None:
             assert not np.shares_memory(mine, theirs)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@through("shape", SHAPES)
 def test_a_table_becomes_its_entries(shape: tuple[int, int]) -> None:
     table = random_matrix(shape, 1).toarray()
     made, wanted = SparseRows.of_table(table), sp.csr_array(table)
@@ -175,7 +176,7 @@ def test_scipy_gets_the_same_arrays() -> None:
     np.testing.assert_array_equal(found.csr.indices, found.indices)
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@through("shape", SHAPES)
 def test_a_problem_has_one_matrix_in_two_forms(shape: tuple[int, int]) -> None:
     table = random_matrix(shape, 2).toarray()
     for given in (table, sp.csr_array(table), sp.coo_array(table)):
@@ -187,7 +188,7 @@ def test_a_problem_has_one_matrix_in_two_forms(shape: tuple[int, int]) -> None:
         assert problem.matrix.has_canonical_format
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@through("shape", SHAPES)
 def test_rows_and_columns_are_those_of_the_table(shape: tuple[int, int]) -> None:
     matrix = random_matrix(shape, 1)
     table = matrix.toarray()
@@ -215,8 +216,8 @@ def test_what_loops_read_is_shared_where_it_can_be_and_not_written_to() -> None:
     assert given.data.flags.writeable
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@through("shape", SHAPES)
+@through("index", [np.int32, np.int64])
 def test_a_part_has_some_rows_and_columns_in_their_order(
     shape: tuple[int, int], index: type[np.signedinteger]
 ) -> None:

@@ -11,14 +11,15 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.files import read_problem, read_solution, write_solution
+from tests.cases import through
 from tests.files.texts import BASE, LP, write
 
 ENCODINGS = ["utf-8", "utf-8-sig", "latin-1", "utf-16", "utf-16-le", "utf-16-be"]
 MARKS = {"utf-16-le": b"\xff\xfe", "utf-16-be": b"\xfe\xff"}
 
 
-@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
-@pytest.mark.parametrize("encoding", ENCODINGS)
+@through("line_end", ["\n", "\r\n", "\r"])
+@through("encoding", ENCODINGS)
 @pytest.mark.parametrize(("name", "text"), [("a.mps", BASE), ("a.lp", LP)])
 def test_encodings_and_line_ends(
     tmp_path: Path, name: str, text: str, encoding: str, line_end: str

@@ -9,6 +9,7 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.files import read_problem
 from solvers.core.errors import FileFormatError, UnsupportedModelError
+from tests.cases import through
 from tests.files.texts import LP, write
 
 INF = np.inf
@@ -35,7 +36,7 @@ def test_packed(tmp_path: Path) -> None:
     assert gb.solve(path).objective == pytest.approx(59.0)
 
 
-@pytest.mark.parametrize(
+@through(
     ("old", "new", "shown"),
     [
         ("3 x + 2 y", "3 * x + 2 y", "line 3"),
@@ -132,7 +133,7 @@ def test_what_highs_writes(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.row_lower[3:], [1, -INF])  # the range in two rows
 
 
-@pytest.mark.parametrize(
+@through(
     ("row", "coefficients", "sides"),
     [
         ("-3 <= 2 x + y <= 5", [2, 1], (-3, 5)),

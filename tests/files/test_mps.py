@@ -11,6 +11,7 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.files import read_problem
 from solvers.core.errors import FileFormatError, ProblemError
+from tests.cases import through
 from tests.files.texts import BASE, with_section, write
 from tests.locations import DATA
 
@@ -38,7 +39,7 @@ def test_a_right_hand_side_of_the_objective_is_minus_its_constant(tmp_path: Path
     assert gb.solve(path).objective == pytest.approx(3.0)
 
 
-@pytest.mark.parametrize(
+@through(
     "section",
     [
         "OBJSENSE\n    MAX",
@@ -133,8 +134,8 @@ def test_numbers_of_every_spelling(tmp_path: Path) -> None:
     assert problem.matrix.toarray()[2, 2] == 1.0
 
 
-@pytest.mark.parametrize("number", ["abc", "1,5", "1.0D+02", "1.2.3", "--1", "0x", "nan"])
-@pytest.mark.parametrize("where", ["2.0   LIM1", "-1.0\n", "7.0   COST"])
+@through("number", ["abc", "1,5", "1.0D+02", "1.2.3", "--1", "0x", "nan"])
+@through("where", ["2.0   LIM1", "-1.0\n", "7.0   COST"])
 def test_a_word_in_place_of_a_number_is_shown(tmp_path: Path, number: str, where: str) -> None:
     text = BASE.replace(where, where.replace(where.split()[0], number), 1)
     with pytest.raises(FileFormatError, match=r"line \d+, in section (COLUMNS|RHS)"):
@@ -165,7 +166,7 @@ def test_entries_that_would_be_lost_are_refused(tmp_path: Path) -> None:
         read_problem(write(tmp_path, twice))
 
 
-@pytest.mark.parametrize(
+@through(
     ("old", "new"),
     [
         ("    X         LIM2               1.0", "    X"),
@@ -186,7 +187,7 @@ def test_a_line_that_says_too_little_is_refused(tmp_path: Path, old: str, new: s
         read_problem(write(tmp_path, BASE.replace(old, new)))
 
 
-@pytest.mark.parametrize(
+@through(
     ("old", "new", "named"),
     [
         ("    Z         COST", "    Z         NOSUCH", "NOSUCH"),  # HiGHS would assume blanks

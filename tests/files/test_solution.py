@@ -19,6 +19,7 @@ from gpu_bridge.files import (
 from solvers.core.errors import FileFormatError
 from solvers.core.outcome import Event, PoolSolution, SolutionStatus
 from solvers.core.problem import Problem
+from tests.cases import through
 from tests.files.texts import BASE, LP, write
 
 
@@ -178,7 +179,7 @@ def test_other_writers_and_missing_zeros_are_read(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "text"),
     [
         ("in.sol", "=obj= 1\nW 3\n"),

@@ -8,12 +8,13 @@ import pytest
 
 from gpu_bridge.files import read_problem
 from solvers.core.errors import CrossedBoundsError, FileFormatError, UnsupportedModelError
+from tests.cases import through
 from tests.files.texts import BASE, LP, with_section, write
 
 PACKED = gzip.compress((BASE * 40).encode())
 
 
-@pytest.mark.parametrize(
+@through(
     ("name", "text", "sentence"),
     [
         ("model.mps", "", "empty"),

@@ -14,6 +14,7 @@ from solvers.core.progress import Progress
 from solvers.highs.model import prepare
 from solvers.highs.rational import Proof, prove
 from solvers.highs.rational.model import RationalModel, solve_square
+from tests.cases import through
 from tests.highs.models import market_split
 from tests.properties.exact import TooLongError, Truth, solve_exactly, violation
 
@@ -53,7 +54,7 @@ def random_problem(seed: int) -> Problem:
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@through("seed", range(40))
 def test_what_is_proven_is_true(seed: int) -> None:
     problem = random_problem(seed)
     try:
@@ -71,7 +72,7 @@ def test_what_is_proven_is_true(seed: int) -> None:
             assert problem.objective_at(found.x) >= float(truth.objective) - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(20))
+@through("seed", range(20))
 def test_bounded_whole_numbers_are_decided(seed: int) -> None:
     problem = random_problem(seed)
     n = problem.num_columns

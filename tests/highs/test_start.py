@@ -11,6 +11,7 @@ from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.in_process import ProgressChannel
 from solvers.highs.task import PointsOnly
+from tests.cases import through
 from tests.highs.models import covering, market_split, packing
 
 
@@ -100,7 +101,7 @@ def test_points_offered_during_the_search_are_taken(good, anywhere):
 
 
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.9])
-@pytest.mark.parametrize("seed", range(3))
+@through("seed", range(3))
 def test_bounds_of_a_completion_are_not_those_of_the_model(part, seed, anywhere):
     problem = covering(30, 40, seed=seed, integer=True)
     best = solve(problem, EngineOptions(), Progress())

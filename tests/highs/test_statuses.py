@@ -13,7 +13,7 @@ from solvers.core.progress import Progress
 from solvers.core.rays import proves_unbounded
 from solvers.highs import solve
 from solvers.highs.task import Ending, Finding
-from tests.cases import at
+from tests.cases import through
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
 from tests.locations import DATA
 from tests.problems import INTEGER, LINEAR
@@ -32,53 +32,50 @@ def label(options: EngineOptions) -> str:
 
 
 @pytest.mark.parametrize("options", SETTINGS, ids=label)
-def test_linear(options):
-    for case in LINEAR:
-        with at(case):
-            problem = case.problem
-            outcome = solve(problem, options, Progress())
-            assert outcome.solution_status is case.status
-            assert outcome.stop_reason is StopReason.CONVERGED
-            assert outcome.engine == "highs"
-            if case.status is SolutionStatus.OPTIMAL:
-                sign = -1 if problem.maximize else 1
-                assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
-                assert outcome.bound == pytest.approx(outcome.objective, abs=1e-7)
-                assert_optimal_lp(problem, outcome)
-                assert_basis(problem, outcome)
-            if case.status is SolutionStatus.UNBOUNDED:
-                assert_improving_ray(problem, outcome.primal_ray)
-                assert np.all(problem.matrix @ outcome.x >= problem.row_lower - 1e-9)
-            if case.status is SolutionStatus.INFEASIBLE and problem.num_columns:
-                assert_farkas(problem, outcome.dual_ray)
+@through("case", LINEAR)
+def test_linear(case, options):
+    problem = case.problem
+    outcome = solve(problem, options, Progress())
+    assert outcome.solution_status is case.status
+    assert outcome.stop_reason is StopReason.CONVERGED
+    assert outcome.engine == "highs"
+    if case.status is SolutionStatus.OPTIMAL:
+        sign = -1 if problem.maximize else 1
+        assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
+        assert outcome.bound == pytest.approx(outcome.objective, abs=1e-7)
+        assert_optimal_lp(problem, outcome)
+        assert_basis(problem, outcome)
+    if case.status is SolutionStatus.UNBOUNDED:
+        assert_improving_ray(problem, outcome.primal_ray)
+        assert np.all(problem.matrix @ outcome.x >= problem.row_lower - 1e-9)
+    if case.status is SolutionStatus.INFEASIBLE and problem.num_columns:
+        assert_farkas(problem, outcome.dual_ray)
 
 
 @pytest.mark.parametrize("presolve", [True, False])
-def test_integer(presolve):
-    for case in INTEGER:
-        with at(case):
-            outcome = solve(case.problem, EngineOptions(presolve=presolve), Progress())
-            assert outcome.solution_status is case.status
-            assert outcome.stop_reason is StopReason.CONVERGED
-            if case.status is SolutionStatus.OPTIMAL:
-                sign = -1 if case.problem.maximize else 1
-                assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-9)
-                assert outcome.bound == pytest.approx(outcome.objective, abs=1e-3)
-                integers = outcome.x[case.problem.integrality]
-                np.testing.assert_array_equal(integers, np.round(integers))
-                assert outcome.row_dual is None
-            if case.status is SolutionStatus.UNBOUNDED:
-                assert_improving_ray(case.problem, outcome.primal_ray)
+@through("case", INTEGER)
+def test_integer(case, presolve):
+    outcome = solve(case.problem, EngineOptions(presolve=presolve), Progress())
+    assert outcome.solution_status is case.status
+    assert outcome.stop_reason is StopReason.CONVERGED
+    if case.status is SolutionStatus.OPTIMAL:
+        sign = -1 if case.problem.maximize else 1
+        assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-9)
+        assert outcome.bound == pytest.approx(outcome.objective, abs=1e-3)
+        integers = outcome.x[case.problem.integrality]
+        np.testing.assert_array_equal(integers, np.round(integers))
+        assert outcome.row_dual is None
+    if case.status is SolutionStatus.UNBOUNDED:
+        assert_improving_ray(case.problem, outcome.primal_ray)
 
 
-def test_a_child_says_the_same(in_child):
-    for case in [*LINEAR[:4], *LINEAR[-9:-1], *INTEGER[:2], INTEGER[-1]]:
-        with at(case):
-            outcome = solve(case.problem, EngineOptions(), Progress())
-            assert outcome.solution_status is case.status
-            if case.status is SolutionStatus.OPTIMAL:
-                sign = -1 if case.problem.maximize else 1
-                assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
+@through("case", [*LINEAR[:4], *LINEAR[-9:-1], *INTEGER[:2], INTEGER[-1]])
+def test_a_child_says_the_same(case, in_child):
+    outcome = solve(case.problem, EngineOptions(), Progress())
+    assert outcome.solution_status is case.status
+    if case.status is SolutionStatus.OPTIMAL:
+        sign = -1 if case.problem.maximize else 1
+        assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-7)
 
 
 @pytest.mark.parametrize("options", SETTINGS, ids=label)
@@ -190,7 +187,7 @@ def test_the_drop_threshold_of_highs_is_left_alone_without_tiny_entries(presolve
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
 
 
-@pytest.mark.parametrize("seed", range(40))
+@through("seed", range(40))
 def test_units_make_no_difference_to_unbounded_models(seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, n = int(rng.integers(2, 7)), int(rng.integers(2, 8))

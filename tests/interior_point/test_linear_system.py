@@ -11,6 +11,7 @@ from solvers.interior_point import on_host, qdldl_factors
 from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.on_host import OnHost
+from tests.cases import through
 
 BOTH_LIBRARIES = pytest.mark.parametrize(
     "by_qdldl",
@@ -66,7 +67,7 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
 
 @BOTH_LIBRARIES
 @pytest.mark.parametrize("which", range(3))
-@pytest.mark.parametrize("seed", range(3))
+@through("seed", range(3))
 def test_solutions_obey_the_system_without_regularisation(
     which: int, seed: int, by_qdldl: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

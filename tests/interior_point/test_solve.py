@@ -17,6 +17,7 @@ from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.interior_point import choose_columns
 from solvers.interior_point.on_host import OnHost
+from tests.cases import through
 from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA
 
@@ -33,7 +34,7 @@ def reference(problem: Problem) -> float:
     return found.objective
 
 
-@pytest.mark.parametrize("seed", range(20))
+@through("seed", range(20))
 def test_optima_of_random_problems_are_those_of_highs(seed: int) -> None:
     rng = np.random.default_rng(seed)
     problem = of_every_kind(rng, rows=int(rng.integers(1, 40)), columns=int(rng.integers(1, 60)))

@@ -6,10 +6,9 @@ import importlib
 import re
 from pathlib import Path
 
-import pytest
-
 import solvers
 from solvers.kernels.family import Family, packed_macro
+from tests.cases import through
 
 ROOT = Path(solvers.__file__).parent
 SOURCES = sorted(ROOT.glob("**/*.cu"))
@@ -47,7 +46,7 @@ def declared_in_c(path: Path) -> dict[str, list[tuple[str, str, bool]]]:
     return kernels
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@through("path", SOURCES)
 def test_device_code_has_the_declared_kernels_and_arguments(path):
     declared = {
         kernel.name: [(a.name, a.kind, a.direction != "in") for a in kernel.arguments]
@@ -70,7 +69,7 @@ def names_in_twin(path: Path, kernel: str) -> list[str | None]:
     return [one[-1].lstrip("&*") if len(one) > 1 else None for one in words]
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@through("path", SOURCES)
 def test_twin_has_the_declared_kernels_and_arguments(path):
     family = family_of(path)
     for kernel in family:
@@ -81,7 +80,7 @@ def test_twin_has_the_declared_kernels_and_arguments(path):
         assert [b if b else a for a, b in zip(wanted, found, strict=True)] == wanted
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.stem)
+@through("path", SOURCES)
 def test_every_kernel_states_a_contract(path):
     for kernel in family_of(path):
         outputs = [a.name for a in kernel.arguments if a.direction != "in"]

@@ -21,6 +21,7 @@ from solvers.linalg import (
     symmetric,
 )
 from solvers.linalg.cg import BATCH
+from tests.cases import through
 from tests.linalg.systems import SYSTEMS, laplacian, random_spd, scaled
 
 CPU = cpu()
@@ -31,8 +32,8 @@ def side_for(matrix, seed=0):
     return np.random.default_rng(seed).standard_normal(matrix.shape[0])
 
 
-@pytest.mark.parametrize("name", sorted(SYSTEMS))
-@pytest.mark.parametrize("kind", sorted(PRECONDITIONERS))
+@through("name", sorted(SYSTEMS))
+@through("kind", sorted(PRECONDITIONERS))
 def test_solution_is_the_direct_one(name, kind):
     matrix = SYSTEMS[name]
     operator = symmetric(matrix, CPU)

@@ -14,6 +14,7 @@ from solvers.core.progress import Progress
 from solvers.core.rays import LEFTOVER, proves_infeasible, proves_unbounded
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.termination import dual_ray_candidates, primal_ray_candidates
+from tests.cases import through
 from tests.pdlp.lps import solve_with_highs
 
 INF = np.inf
@@ -97,7 +98,7 @@ def blocks_ahead(request, monkeypatch):
     monkeypatch.setattr(BlocksOnCpu, "depth", request.param)
 
 
-@pytest.mark.parametrize("name", INFEASIBLE)
+@through("name", INFEASIBLE)
 def test_infeasible_problems_get_a_proof(name, blocks_ahead):
     problem = INFEASIBLE[name]
     outcome = solve(problem)
@@ -126,7 +127,7 @@ UNBOUNDED = {
 }
 
 
-@pytest.mark.parametrize("name", UNBOUNDED)
+@through("name", UNBOUNDED)
 def test_unbounded_problems_get_a_ray_and_a_feasible_point(name, blocks_ahead):
     problem = UNBOUNDED[name]
     outcome = solve(problem)
@@ -150,7 +151,7 @@ def test_infeasible_with_an_improving_ray_is_infeasible():
     assert solve(problem).solution_status is SolutionStatus.INFEASIBLE
 
 
-@pytest.mark.parametrize("seed", range(6))
+@through("seed", range(6))
 def test_random_infeasible_problems_are_never_called_optimal(seed, blocks_ahead):
     generator = np.random.default_rng(seed)
     A = generator.uniform(-1.0, 1.0, (12, 8))

@@ -10,6 +10,7 @@ import pytest
 
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.decide import DECISIONS
+from tests.cases import through
 from tests.pdlp.checks import (
     COST_NORM,
     ON_THE_WAY,
@@ -101,9 +102,9 @@ def test_each_error_has_its_own_tolerance(error):
     assert decide(replace(GOOD, **{error: OUTSIDE}), generous)[Control.STOP] == Stop.OPTIMAL
 
 
-@pytest.mark.parametrize("side", ["rows", "columns"])
-@pytest.mark.parametrize("place", [0, 1, 3, 4])
-@pytest.mark.parametrize("value", [math.nan, math.inf])
+@through("side", ["rows", "columns"])
+@through("place", [0, 1, 3, 4])
+@through("value", [math.nan, math.inf])
 def test_what_is_not_finite_breaks_the_iteration_off(side, place, value):
     control = control_of(best_error=np.inf, best_objective=np.inf)
     rows, columns = sums_of(GOOD, control)
@@ -323,10 +324,10 @@ def test_an_optimal_point_is_kept():
 # Carrying it out
 
 
-@pytest.mark.parametrize("restart", [0.0, 1.0])
-@pytest.mark.parametrize("best", [0.0, 1.0])
-@pytest.mark.parametrize("feasible", [0.0, 1.0])
-@pytest.mark.parametrize("threads", [1, 2])
+@through("restart", [0.0, 1.0])
+@through("best", [0.0, 1.0])
+@through("feasible", [0.0, 1.0])
+@through("threads", [1, 2])
 def test_settle_moves_and_keeps_what_was_decided(restart, best, feasible, threads):
     generator = np.random.default_rng(1)
     n, m = 37, 23

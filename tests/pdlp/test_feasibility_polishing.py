@@ -18,6 +18,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.termination import Statistics
+from tests.cases import through
 from tests.pdlp.lps import random_lp, solve_with_highs
 
 TOLERANCE = 1e-4
@@ -51,7 +52,7 @@ class Listener(Progress):
         return any(NEAR_BY in line for line in self.lines)
 
 
-@pytest.mark.parametrize(
+@through(
     ("errors", "expected"),
     [
         ((1e-1, 1e-5, 1e-5), True),

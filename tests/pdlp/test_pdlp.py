@@ -15,6 +15,7 @@ from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.settings import DEFAULT
+from tests.cases import through
 from tests.locations import DATA
 from tests.pdlp.lps import random_lp, read_mps, solve_with_highs
 from tests.pdlp.solving import assert_kkt, solve
@@ -36,7 +37,7 @@ def test_netlib_models_reach_their_optima(name, presolve, tolerance):
     assert outcome.objective == pytest.approx(NETLIB[name], rel=20 * tolerance)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@through("seed", range(8))
 def test_random_problems_agree_with_highs(seed):
     problem = random_lp(seed, rows=40, columns=60)
     outcome = solve(problem, tolerance=1e-8)
@@ -103,7 +104,7 @@ SHAPES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@through("name", SHAPES)
 def test_awkward_shapes(name):
     problem, optimum = SHAPES[name]
     outcome = solve(problem)

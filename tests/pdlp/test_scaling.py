@@ -14,6 +14,7 @@ from solvers.pdlp.scaling import NORM_AFTER_SCALING, Scaling, find_scaling, spec
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import place
 from solvers.pdlp.state import DeviceProblem
+from tests.cases import through
 from tests.matrices import MATRICES, as_problem_matrix
 from tests.pdlp.matrices import PLANS, PRETENDED_GPU, Laid, lay_out
 
@@ -30,7 +31,7 @@ def scaled(laid: Laid, scaling: Scaling) -> sp.csr_array:
     return as_problem_matrix(by_rows.multiply(scaling.column[None, :]).tocsr())
 
 
-@pytest.mark.parametrize("name", NAMES)
+@through("name", NAMES)
 def test_scales_are_positive_and_the_norm_is_at_most_one(name):
     laid = lay_out(MATRICES[name])
     scaling = scaling_of(laid)
@@ -47,8 +48,8 @@ def test_scales_are_positive_and_the_norm_is_at_most_one(name):
             assert np.linalg.norm(result @ q) <= np.linalg.norm(q)
 
 
-@pytest.mark.parametrize("plan", ["usual", "many units"])
-@pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "wide"])
+@through("plan", ["usual", "many units"])
+@through("name", ["square 129", "empty rows", "long row", "wide"])
 def test_the_layout_does_not_change_the_scaling(name, plan):
     plain, laid = lay_out(MATRICES[name]), lay_out(MATRICES[name], PLANS[plan])
     here, there = scaling_of(plain), scaling_of(laid.plain)

@@ -19,6 +19,7 @@ from solvers.pdlp import alternate_scalings, loop
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.supervision import ScalingStagnation, Stagnation
 from solvers.pdlp.termination import Criteria, Statistics, is_optimal
+from tests.cases import through
 from tests.pdlp.wild import wild_lp
 from tests.properties.exact import Truth, solve_exactly, widened
 
@@ -113,7 +114,7 @@ def hasty(monkeypatch):
 
 @pytest.mark.parametrize("crossover", ["auto", "off"])
 @pytest.mark.parametrize("presolve", [True, False])
-@pytest.mark.parametrize("seed", [9, 13, 16, 26, 43])
+@through("seed", [9, 13, 16, 26, 43])
 def test_what_is_given_up_is_solved_by_another_engine(hasty, seed, presolve, crossover) -> None:
     problem = wild_lp(seed)
     wishes = {"method": "pdlp", "device": "cpu", "presolve": presolve, "crossover": crossover}

@@ -24,6 +24,7 @@ from solvers.core.progress import Progress
 from solvers.highs import engine, under_way
 from solvers.highs.live import Live
 from solvers.mip import proof_stage
+from tests.cases import through
 from tests.highs.models import covering, packing
 from tests.locations import ROOT
 from tests.soon import LONG, soon
@@ -217,7 +218,7 @@ def plain(table: list[list[float]], **more: object) -> Problem:
 TWO_ROWS = [[1.0, 2.0], [3.0, 1.0]]
 
 
-@pytest.mark.parametrize(
+@through(
     ("problem", "options", "worth"),
     [
         (LP, {}, True),

@@ -35,6 +35,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import child
+from tests.cases import through
 from tests.locations import DATA
 from tests.pipeline.test_dispatch import check
 from tests.problems import LINEAR, Case
@@ -74,7 +75,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, bool], None]:
 BOTH = (SIMPLEX, IPM)
 
 
-@pytest.mark.parametrize(
+@through(
     ("nonzeros", "cores", "gpu", "options", "names"),
     [
         (module.RACE_NONZEROS - 2, 16, True, {}, (SIMPLEX,)),
@@ -172,7 +173,7 @@ def always_to_a_vertex(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("everything_races")
-@pytest.mark.parametrize("case", LINEAR, ids=str)
+@through("case", LINEAR)
 def test_linear(case: Case) -> None:
     check(case, gpu_bridge.solve(case.problem))
 

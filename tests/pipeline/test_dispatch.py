@@ -22,7 +22,7 @@ from solvers.core.errors import DeviceError, FileFormatError, OptionError, Probl
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from tests.cases import at
+from tests.cases import through
 from tests.locations import DATA
 from tests.problems import INTEGER, LINEAR, Case
 from tests.soon import soon
@@ -72,17 +72,15 @@ def test_every_engine_is_in_the_table_of_ways() -> None:
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
-def test_linear(way: dict[str, object]) -> None:
-    for case in LINEAR:
-        with at(case):
-            check(case, gpu_bridge.solve(case.problem, **way))
+@through("case", LINEAR)
+def test_linear(case: Case, way: dict[str, object]) -> None:
+    check(case, gpu_bridge.solve(case.problem, **way))
 
 
 @pytest.mark.parametrize("way", INTEGER_WAYS, ids=lambda way: "-".join(map(str, way.values())))
-def test_integer(way: dict[str, object]) -> None:
-    for case in INTEGER:
-        with at(case):
-            check(case, gpu_bridge.solve(case.problem, device="cpu", **way))
+@through("case", INTEGER)
+def test_integer(case: Case, way: dict[str, object]) -> None:
+    check(case, gpu_bridge.solve(case.problem, device="cpu", **way))
 
 
 def check(case: Case, outcome: gpu_bridge.Outcome) -> None:

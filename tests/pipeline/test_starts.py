@@ -9,11 +9,12 @@ import gpu_bridge as gb
 from solvers.core.errors import OptionError
 from solvers.core.outcome import Basis
 from solvers.core.problem import Problem
+from tests.cases import through
 
 PROBLEM = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.0)
 
 
-@pytest.mark.parametrize(
+@through(
     ("start", "sentence"),
     [
         ([1.0, 0.0], "must be a gpu_bridge.Start"),
@@ -27,14 +28,14 @@ PROBLEM = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], row_lower=1.0)
         ),
     ],
 )
-@pytest.mark.parametrize("method", ["highs", "simplex", "pdlp"])
+@through("method", ["highs", "simplex", "pdlp"])
 def test_what_is_no_start_is_refused(start: gb.Start, sentence: str, method: str) -> None:
     with pytest.raises(OptionError, match=sentence):
         gb.solve(PROBLEM, start=start, method=method, device="cpu")
 
 
-@pytest.mark.parametrize("method", ["auto", "highs", "simplex"])
-@pytest.mark.parametrize("x", [[1, 0], [1, None], [np.nan, np.inf]])
+@through("method", ["auto", "highs", "simplex"])
+@through("x", [[1, 0], [1, None], [np.nan, np.inf]])
 def test_lists_and_gaps_are_taken(x: list[float], method: str) -> None:
     values = [np.nan if value is None else value for value in x]
     outcome = gb.solve(PROBLEM, start=gb.Start(x=values), method=method, device="cpu")  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.highs import solve
 from solvers.presolve import light
 from solvers.presolve.light import workspace as steps
+from tests.cases import through
 from tests.highs.kkt import assert_basis, assert_farkas, assert_optimal_lp
 from tests.highs.models import covering, packing, transport
 from tests.pdlp.lps import random_lp
@@ -92,7 +93,7 @@ BY_HAND = [
 ]
 
 
-@pytest.mark.parametrize(("name", "problem", "kinds"), BY_HAND, ids=[one[0] for one in BY_HAND])
+@through(("name", "problem", "kinds"), BY_HAND)
 def test_each_reduction_is_found_and_undone(name, problem, kinds):
     workspace = steps.begin(problem, 10**6)
     light._reduce(workspace, Progress())
@@ -105,7 +106,7 @@ def test_each_reduction_is_found_and_undone(name, problem, kinds):
         assert_basis(problem, outcome)
 
 
-@pytest.mark.parametrize("case", LINEAR, ids=str)
+@through("case", LINEAR)
 def test_every_case_keeps_its_answer(case):
     outcome = reduced_and_back(case.problem)
     assert outcome.solution_status is case.status
@@ -127,7 +128,7 @@ def test_undoing_an_optimal_solution_passes_the_original_conditions(problem):
         assert_basis(problem, outcome)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@through("seed", range(12))
 def test_sparse_problems_of_every_kind_come_back(seed):
     problem = random_lp(seed, 40, 60, density=0.06)
     reduction = light.apply(problem, Progress())

@@ -15,6 +15,7 @@ from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, StopReas
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
+from tests.cases import through
 from tests.highs.kkt import assert_basis, assert_optimal_lp
 from tests.highs.models import covering, market_split, packing, transport
 from tests.problems import INTEGER, LINEAR
@@ -31,7 +32,7 @@ def reduced_and_back(problem: Problem, *, with_basis: bool = True) -> Outcome:
     return reduction.undo(outcome if with_basis else replace(outcome, basis=None))
 
 
-@pytest.mark.parametrize("case", LINEAR + INTEGER, ids=str)
+@through("case", LINEAR + INTEGER)
 def test_every_case_keeps_its_answer(case):
     outcome = reduced_and_back(case.problem)
     assert outcome.solution_status is case.status

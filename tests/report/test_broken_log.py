@@ -21,6 +21,7 @@ from gpu_bridge.report.log_output import SafeStream, dropped_streams, safe
 from gpu_bridge.report.progress import BridgeProgress
 from tests.adapters.pulp.models import small
 from tests.adapters.pyomo.models import production
+from tests.cases import through
 from tests.report.log_models import small_mip
 
 FULL = Path("/dev/full")
@@ -57,8 +58,8 @@ def full_stdout(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         stream.close()
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
-@pytest.mark.parametrize("method", ["write", "flush", "close", "isatty"])
+@through("error", ERRORS)
+@through("method", ["write", "flush", "close", "isatty"])
 def test_a_safe_stream_raises_nothing(method: str, error: Exception) -> None:
     stream = SafeStream(Failing(method, error))
     assert not stream.isatty()

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from gpu_bridge.report import log_text
+from tests.cases import through
 
 
-@pytest.mark.parametrize(
+@through(
     ("value", "text"),
     [
         (np.nan, "-"),

@@ -14,6 +14,7 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import solve
+from tests.cases import through
 
 INF = np.inf
 
@@ -106,7 +107,7 @@ def test_bounds_give_way_only_where_rows_do_not_help() -> None:
     assert status(mended(problem, found)).has_point
 
 
-@pytest.mark.parametrize("seed", range(12))
+@through("seed", range(12))
 def test_the_changes_mend_the_model_and_none_is_needless(seed: int) -> None:
     rng = np.random.default_rng(seed)
     m, n = 12, 8

@@ -11,6 +11,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.rays import proves_infeasible, proves_unbounded
+from tests.cases import through
 from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import INF, simplex
 
@@ -36,7 +37,7 @@ def test_both_infeasible_and_unbounded_is_infeasible() -> None:
     assert proves_infeasible(problem, outcome.dual_ray)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@through("seed", range(10))
 def test_unbounded_models_come_with_a_point_and_a_ray(seed: int) -> None:
     """A bounded problem with a cone attached: columns that cancel in every row, for a gain."""
     rng = np.random.default_rng(seed)

@@ -14,6 +14,7 @@ from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.simplex.solve import solve
+from tests.cases import through
 from tests.locations import NETLIB_MODELS
 from tests.problems import LINEAR, Case
 from tests.simplex.checks import INF, assert_answer, assert_optimal, random_lp, simplex
@@ -117,7 +118,7 @@ TROUBLES = {
 }
 
 
-@pytest.mark.parametrize("case", LINEAR, ids=str)
+@through("case", LINEAR)
 def test_the_table_of_small_problems(case: Case) -> None:
     outcome = simplex(case.problem)
     assert outcome.solution_status is case.status
@@ -127,7 +128,7 @@ def test_the_table_of_small_problems(case: Case) -> None:
         assert sign * outcome.objective == pytest.approx(case.objective, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", TROUBLES)
+@through("name", TROUBLES)
 def test_troubles(name: str) -> None:
     outcome = simplex(TROUBLES[name])
     assert outcome.solution_status is SolutionStatus.OPTIMAL

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from solvers.core.outcome import Basis, BasisStatus, Start
 from solvers.core.problem import Problem
@@ -20,6 +19,7 @@ from solvers.simplex.state import (
     slack_start,
     start_state,
 )
+from tests.cases import through
 from tests.simplex.checks import INF, random_lp
 
 
@@ -38,7 +38,7 @@ def test_statuses_that_fit_stay() -> None:
     np.testing.assert_array_equal(fitted_status(lower, upper, np.ones(3), status), status)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@through("seed", range(8))
 def test_a_start_has_as_many_basics_as_rows(seed: int) -> None:
     form = slack_form(random_lp(seed, 9, 12))
     rng = np.random.default_rng(seed)

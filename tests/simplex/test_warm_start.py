@@ -10,6 +10,7 @@ import pytest
 from gpu_bridge.api import read
 from solvers.core.outcome import Basis, BasisStatus, Start
 from solvers.core.problem import Problem
+from tests.cases import through
 from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import assert_optimal, random_lp, simplex
 
@@ -48,7 +49,7 @@ def test_an_optimal_point_needs_fewer_pivots() -> None:
     assert warm.objective == pytest.approx(first.objective, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@through("seed", range(12))
 def test_any_statuses_are_made_a_basis(seed: int) -> None:
     """Too many or too few basic variables, sides that are not there, dependent columns."""
     problem = random_lp(7, 10, 14)

@@ -10,6 +10,7 @@ from gpu_bridge.verify.verify import verify
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.rays import proves_infeasible
+from tests.cases import through
 from tests.locations import DATA
 
 KLEIN = DATA / "klein1.mps.gz"
@@ -26,7 +27,7 @@ def equations(seed: int) -> gb.Problem:
 
 
 @pytest.mark.parametrize("method", ["auto", "highs", "simplex", "pdlp"])
-@pytest.mark.parametrize("seed", [28, 44, 72, 126])
+@through("seed", [28, 44, 72, 126])
 def test_equations_with_a_point_are_feasible(seed: int, method: str) -> None:
     outcome = gb.solve(equations(seed), method=method, device="cpu", explain=False)
     assert outcome.solution_status is SolutionStatus.OPTIMAL

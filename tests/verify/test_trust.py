@@ -15,6 +15,7 @@ from gpu_bridge.verify.residuals import UNSAFE, largest_relative_violation, wide
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
+from tests.cases import through
 from tests.properties.exact import Truth, solve_exactly
 
 OPTIONS = make_options()
@@ -164,7 +165,7 @@ def test_terms_that_cancel_hide_no_violation_of_integers() -> None:
     assert largest_relative_violation(continuous, np.array([3.0, 3.0])) == 0.0
 
 
-@pytest.mark.parametrize("seed", range(30))
+@through("seed", range(30))
 def test_only_feasible_models_are_refuted(seed: int) -> None:
     problem = wild_problem(seed)
     point = refuting_point(problem)
@@ -219,8 +220,8 @@ def without_limits() -> list[gb.Outcome]:
     return [gb.solve(mixed_problem(seed), method="highs", time_limit=30) for seed in range(24)]
 
 
-@pytest.mark.parametrize("entries", [0, 2000])
-@pytest.mark.parametrize("far", [1e12, 1e15, 1e18, 9.9e19])
+@through("entries", [0, 2000])
+@through("far", [1e12, 1e15, 1e18, 9.9e19])
 def test_far_limits_change_no_answer(
     far: float, entries: int, without_limits: list[gb.Outcome], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ from solvers.core.errors import ProblemError
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from tests.adapters.pulp.models import PULP_4, model_of, pulp_3_only, rows_of, small, solve, solver
+from tests.cases import through
 from tests.properties.strategies import problems
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
@@ -166,8 +167,8 @@ def test_a_binary_by_assignment() -> None:
 
 
 @pulp_3_only
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), "two", 1j, 10**400])
-@pytest.mark.parametrize("place", ["coefficient", "objective", "bound", "side", "constant"])
+@through("value", [float("nan"), float("inf"), "two", 1j, 10**400])
+@through("place", ["coefficient", "objective", "bound", "side", "constant"])
 def test_what_is_no_number_is_named(value: Any, place: str) -> None:
     lp = small()
     x = lp.variablesDict()["x"]

@@ -21,6 +21,7 @@ from tests.adapters.pulp.models import (
     solver,
     values,
 )
+from tests.cases import through
 from tests.problems import INTEGER, LINEAR, Case
 from tests.properties.strategies import problems
 
@@ -29,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 SENSES = pytest.mark.parametrize("sense", [pulp.LpMinimize, pulp.LpMaximize])
 
 
-@pytest.mark.parametrize("case", [*LINEAR, *INTEGER], ids=str)
+@through("case", [*LINEAR, *INTEGER])
 def test_status_and_objective(case: Case) -> None:
     lp = model_of(case.problem)
     assert solve(lp) is case.status

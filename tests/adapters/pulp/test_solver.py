@@ -14,6 +14,7 @@ from gpu_bridge.options import option_table
 from solvers.core.errors import DeviceError, FileFormatError, OptionError
 from solvers.core.outcome import SolutionStatus
 from tests.adapters.pulp.models import small, solve, solver, values
+from tests.cases import through
 
 
 def test_pulp_finds_the_solver() -> None:
@@ -82,7 +83,7 @@ def test_settings_survive_every_round_trip(tmp_path: Path) -> None:
     assert (options.log_file, options.method, options.presolve) == ("solve.log", "highs", False)
 
 
-@pytest.mark.parametrize("row", option_table(), ids=lambda row: row.name)
+@through("row", option_table())
 def test_every_option_of_the_table_is_a_keyword(row: Any) -> None:
     options, _ = GPUHEUR(msg=False, **{row.name: row.default})._settings()
     assert getattr(options, row.name) == row.default
@@ -101,7 +102,7 @@ def test_unknown_names_are_refused_with_the_nearest(name: str, nearest: str) -> 
         GPUHEUR(**{name: 1})
 
 
-@pytest.mark.parametrize(
+@through(
     "wrong",
     [
         {"timeLimit": "soon"},

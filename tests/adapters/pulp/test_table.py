@@ -12,6 +12,7 @@ import pytest
 import gpu_bridge
 from gpu_bridge import ProblemError, SolutionStatus, UnsupportedModelError, solve_table
 from tests.adapters.pulp.models import PULP_4, rows_of, solve
+from tests.cases import through
 
 CPU = {"device": "cpu"}
 ROWS = {
@@ -107,7 +108,7 @@ def test_a_table_without_rows_has_no_answers() -> None:
     assert (len(results), results.value("x").shape) == (0, (0,))
 
 
-@pytest.mark.parametrize(
+@through(
     ("table", "said"),
     [
         ({}, "no columns"),

@@ -23,6 +23,7 @@ from tests.adapters.pulp.models import (
     solve,
     solver,
 )
+from tests.cases import through
 
 from_pulp_4_2 = pytest.mark.skipif(
     not hasattr(pulp.LpProblem, "add_column"), reason="about methods that came with PuLP 4.2"
@@ -86,7 +87,7 @@ def test_the_statistics(sense: int) -> None:
 
 
 @pulp_4_only
-@pytest.mark.parametrize(
+@through(
     ("status", "reason", "integer", "expected"),
     [
         (SolutionStatus.OPTIMAL, StopReason.CONVERGED, True, "Optimal"),

@@ -12,6 +12,7 @@ from pyomo.repn import generate_standard_repn
 from gpu_bridge.adapters.pyomo.convert import ModelReader
 from gpu_bridge.adapters.pyomo.rows import RowCompiler
 from solvers.core.errors import ProblemError
+from tests.cases import through
 
 
 def model() -> Any:
@@ -51,8 +52,8 @@ def expected(m: Any) -> tuple[dict[str, float], float]:
     return {v.name: a for v, a in terms if a}, 10.0 - found.constant
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("as_row", [True, False])
+@through("shape", SHAPES)
+@through("as_row", [True, False])
 def test_says_what_pyomo_says(shape: str, as_row: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     m = model()
     expression = SHAPES[shape](m)

@@ -12,11 +12,12 @@ from pyomo.opt import SolverResults, SolverStatus, TerminationCondition
 
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status, old_statuses
 from solvers.core.outcome import SolutionStatus, StopReason
+from tests.cases import through
 
 PAIRS = list(product(SolutionStatus, StopReason))
 
 
-@pytest.mark.parametrize(("status", "reason"), PAIRS)
+@through(("status", "reason"), PAIRS)
 def test_only_a_proven_optimum_reads_as_optimal(status: SolutionStatus, reason: StopReason) -> None:
     optimal = status is SolutionStatus.OPTIMAL
     converged = NewCondition.convergenceCriteriaSatisfied
@@ -40,10 +41,8 @@ def test_proofs_keep_their_names(reason: StopReason) -> None:
     assert new_status(infeasible) == new_status(unbounded) == NewStatus.noSolution
 
 
-@pytest.mark.parametrize(
-    "status", [SolutionStatus.FEASIBLE, SolutionStatus.APPROXIMATE, SolutionStatus.NOTHING]
-)
-@pytest.mark.parametrize(
+@through("status", [SolutionStatus.FEASIBLE, SolutionStatus.APPROXIMATE, SolutionStatus.NOTHING])
+@through(
     ("reason", "new", "old"),
     [
         (StopReason.TIME_LIMIT, NewCondition.maxTimeLimit, TerminationCondition.maxTimeLimit),

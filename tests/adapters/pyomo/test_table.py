@@ -12,6 +12,7 @@ from gpu_bridge import ProblemError, SolutionStatus, StopReason, solve_table
 from gpu_bridge.adapters.pyomo import table as table_module
 from gpu_bridge.adapters.pyomo.convert import convert
 from gpu_bridge.adapters.pyomo.table_batch import read_batch, read_table
+from tests.cases import through
 
 
 def transport() -> pyo.ConcreteModel:
@@ -260,7 +261,7 @@ def test_no_rows():
     assert results.objective.shape == (0,)
 
 
-@pytest.mark.parametrize(
+@through(
     ("table", "message"),
     [
         ({"nothing": [1.0]}, "no parameter 'nothing'"),

@@ -13,6 +13,7 @@ from solvers.knapsack.batch import solve as running
 from solvers.knapsack.batch import solve_many_knapsacks
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import LARGEST, Knapsack
+from tests.cases import through
 from tests.knapsack.batch.cases import awkward, flat
 from tests.knapsack.brute import CLASSES, best_profit, instance
 
@@ -152,7 +153,7 @@ def test_no_problems():
     assert answer.rows.shape == (0, 0)
 
 
-@pytest.mark.parametrize(
+@through(
     ("arguments", "more", "message"),
     [
         (([[1, 2]], [[1, 2]], [3, 4]), {}, "one row of items for each of 2 capacities"),

@@ -15,6 +15,7 @@ from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import Knapsack, normal_form
+from tests.cases import through
 from tests.knapsack.brute import best_profit, dense_profit
 
 ROOM = 10**5
@@ -77,8 +78,8 @@ def test_small_problems(problem: Knapsack, below: int) -> None:
         assert_holds(items, found.flags, best)
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("excess", [0.0, 3e-3])
+@through("seed", range(4))
+@through("excess", [0.0, 3e-3])
 def test_against_a_dense_table(seed: int, excess: float) -> None:
     problem = halves(150, 40_000, 4, 25, excess, seed)  # more than two histories
     form = normal_form(problem)

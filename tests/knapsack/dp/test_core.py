@@ -18,6 +18,7 @@ from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.items import Knapsack, normal_form
 from solvers.native.knapsack_efficiency import settle
+from tests.cases import through
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 
 
@@ -50,7 +51,7 @@ def test_every_small_problem_is_solved(problem: Knapsack) -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize("seed", range(3))
+@through("seed", range(3))
 def test_classes_agree_with_a_dense_table(kind: str, seed: int) -> None:
     problem = instance(kind, 60, 300 if kind != "similar" else 20, seed)
     answer = solve_knapsack(problem)
@@ -163,7 +164,7 @@ def test_the_normal_form_divides_and_merges() -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize("seed", range(2))
+@through("seed", range(2))
 def test_every_way_is_exact_where_the_first_search_is_short(
     kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

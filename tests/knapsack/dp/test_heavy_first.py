@@ -13,6 +13,7 @@ from solvers.knapsack.dp.heavy_first import search_heavy_first, set_suffix, suff
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import Knapsack, normal_form
+from tests.cases import through
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 
 
@@ -59,7 +60,7 @@ def test_every_small_problem_is_solved_from_the_heaviest_item(
         assert items.weight[found.flags].sum() <= items.capacity
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@through("kind", CLASSES)
 def test_classes_agree_with_a_dense_table_from_the_heaviest_item(kind: str) -> None:
     problem = instance(kind, 130, 150 if kind != "similar" else 10, 3)  # more than one history
     items = by_efficiency(normal_form(problem).knapsack)

@@ -16,6 +16,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.knapsack.engine import solve
 from solvers.knapsack.multidimensional.recognise import recognise
+from tests.cases import through
 
 
 @st.composite
@@ -87,7 +88,7 @@ def test_what_was_recognised_is_said():
     assert model.sentence == "a multidimensional knapsack problem of 4 items and 2 rows"
 
 
-@pytest.mark.parametrize(
+@through(
     "problem",
     [
         plain(integrality=np.array([True, True, True, False])),
@@ -99,7 +100,6 @@ def test_what_was_recognised_is_said():
         plain(matrix=np.ones((60, 4)), row_upper=np.ones(60)),
         plain(matrix=np.eye(4)[[0, 1]], row_upper=[1.0, 1.0]),
     ],
-    ids=["continuous", "equation", "ranged", "mixed", "irrational", "unbounded", "many", "single"],
 )
 def test_other_models_are_left_to_others(problem):
     assert recognise(problem) is None

@@ -16,6 +16,7 @@ from solvers.knapsack.engine import solve
 from solvers.knapsack.multiple.engine import solve_multiple
 from solvers.knapsack.multiple.items import MultipleKnapsack
 from solvers.knapsack.multiple.recognise import recognise
+from tests.cases import through
 from tests.knapsack.multiple.instances import as_model, drawn
 
 
@@ -121,7 +122,7 @@ def test_items_without_weight_are_packed_too():
     assert outcome.objective == pytest.approx(-expected)
 
 
-@pytest.mark.parametrize(
+@through(
     "problem",
     [
         changed(integrality=np.arange(SIZE) > 0),
@@ -144,22 +145,6 @@ def test_items_without_weight_are_packed_too():
             upper=1.0,
             integrality=np.ones(SIZE, dtype=bool),
         ),
-    ],
-    ids=[
-        "continuous",
-        "assigned",
-        "least load",
-        "fixed in",
-        "profit by knapsack",
-        "weight by knapsack",
-        "irrational",
-        "negative",
-        "no weight in one",
-        "two capacities",
-        "item row",
-        "two of an item",
-        "fixed out",
-        "one more row",
     ],
 )
 def test_other_models_are_left_to_others(problem):

@@ -16,6 +16,7 @@ from solvers.knapsack.items import Packing
 from solvers.knapsack.multiple import engine as searches
 from solvers.knapsack.multiple.engine import solve_multiple
 from solvers.knapsack.multiple.items import MultipleKnapsack
+from tests.cases import through
 from tests.knapsack.multiple.instances import as_model, best_profit, drawn
 
 
@@ -112,7 +113,7 @@ def plain(profit, weight, capacity) -> MultipleKnapsack:
     )
 
 
-@pytest.mark.parametrize(
+@through(
     ("problem", "best"),
     [
         (plain([], [], [3, 4]), 0),
@@ -129,22 +130,6 @@ def plain(profit, weight, capacity) -> MultipleKnapsack:
         (plain([10**17, 10**17 + 1, 9], [2, 2, 1], [3, 1]), 10**17 + 10),
         (plain([9, 10**6, 7, 5, 4], [1, 2, 2**60, 2**59, 2], [2, 2**60, 3]), 10**6 + 20),
         (plain([6, 5, 5, 4], [2**58, 2**57, 2**57, 2**56], [2**58, 2**57]), 14),
-    ],
-    ids=[
-        "no items",
-        "no knapsacks",
-        "too heavy",
-        "no capacity",
-        "weightless",
-        "all fit",
-        "equal items",
-        "a small one",
-        "two too small",
-        "more knapsacks than items",
-        "worthless",
-        "large profits",
-        "one weight beyond all others",
-        "large weights",
     ],
 )
 def test_awkward_problems(problem, best):

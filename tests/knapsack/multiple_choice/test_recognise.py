@@ -24,6 +24,7 @@ from solvers.core.progress import Progress
 from solvers.knapsack.engine import solve
 from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
 from solvers.knapsack.multiple_choice.recognise import recognise
+from tests.cases import through
 from tests.knapsack.multiple_choice.instances import instance, model_of
 
 
@@ -166,7 +167,7 @@ SHARED = np.array([[1.0, 1.0, 0, 0, 0], [0, 1.0, 1.0, 0, 0], [2.0, 1.0, 4.0, 3.0
 IRRATIONAL = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 1.0, 1.0, 0], [2.0, 1.0, 4.0, 3.0, np.pi]])
 
 
-@pytest.mark.parametrize(
+@through(
     "problem",
     [
         plain(integrality=np.array([True, True, True, True, False])),
@@ -180,19 +181,6 @@ IRRATIONAL = np.array([[1.0, 1.0, 0, 0, 0], [0, 0, 1.0, 1.0, 0], [2.0, 1.0, 4.0,
         plain(matrix=IRRATIONAL),
         plain(cost=[5.0, np.e, 3.0, 2.0, 1.0]),
         plain(lower=[1.0, 1.0, 0.0, 0.0, 0.0]),
-    ],
-    ids=[
-        "continuous",
-        "equation",
-        "ranged",
-        "two of a class",
-        "negative",
-        "endless",
-        "two capacities",
-        "shared column",
-        "irrational weight",
-        "irrational profit",
-        "two forced",
     ],
 )
 def test_other_models_are_left_to_others(problem: Problem) -> None:

@@ -15,6 +15,7 @@ from solvers.knapsack.items import LARGEST
 from solvers.knapsack.multiple_choice import engine
 from solvers.knapsack.multiple_choice.engine import solve_multiple_choice
 from solvers.knapsack.multiple_choice.items import MultipleChoice
+from tests.cases import through
 from tests.knapsack.multiple_choice.instances import (
     KINDS,
     best_profit,
@@ -74,8 +75,8 @@ def cramped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "FIRST_WORK", 8)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("classes", "size"), [(6, 4), (12, 7), (40, 3), (3, 60)])
+@through("kind", KINDS)
+@through(("classes", "size"), [(6, 4), (12, 7), (40, 3), (3, 60)])
 @pytest.mark.usefixtures("cramped")
 def test_room_for_few_states_changes_no_answer(kind: str, classes: int, size: int) -> None:
     for seed in range(3):
@@ -83,8 +84,8 @@ def test_room_for_few_states_changes_no_answer(kind: str, classes: int, size: in
         assert_right(choice, dense_profit(choice), most_states=64)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("classes", "size", "largest"), [(100, 10, 100), (20, 30, 1000)])
+@through("kind", KINDS)
+@through(("classes", "size", "largest"), [(100, 10, 100), (20, 30, 1000)])
 def test_medium_ones_have_the_optimum_of_a_table(
     kind: str, classes: int, size: int, largest: int
 ) -> None:
@@ -123,7 +124,7 @@ AWKWARD = {
 }
 
 
-@pytest.mark.parametrize("name", AWKWARD)
+@through("name", AWKWARD)
 def test_awkward_ones_are_solved_like_others(name: str) -> None:
     choice = AWKWARD[name]
     assert_right(choice, best_profit(choice) if choice.num_classes else 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from solvers.mip.portfolio.credit import (
     CLAUSES,
@@ -16,6 +15,7 @@ from solvers.mip.portfolio.credit import (
     kind_of,
 )
 from solvers.mip.solutions.incumbents import Found, Pool
+from tests.cases import through
 
 
 class Book:
@@ -32,7 +32,7 @@ class Book:
         self.pool.add(Found(x, objective, float(self._count), source))
 
 
-@pytest.mark.parametrize(
+@through(
     ("source", "kind"),
     [
         ("local search", WALKS),

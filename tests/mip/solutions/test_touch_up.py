@@ -1,5 +1,4 @@
 import numpy as np
-import pytest
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
@@ -8,6 +7,7 @@ from solvers.linalg.cg import never
 from solvers.mip.model import MipModel, is_feasible, largest_row_violation
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solutions.polish.continuous import touched_up
+from tests.cases import through
 
 
 def flows(seed: int, rows: int = 40, columns: int = 160) -> tuple[Problem, np.ndarray]:
@@ -29,8 +29,8 @@ def flows(seed: int, rows: int = 40, columns: int = 160) -> tuple[Problem, np.nd
     return problem, x
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("size", [2e-6, 1e-4])
+@through("seed", range(6))
+@through("size", [2e-6, 1e-4])
 def test_points_a_little_off_are_moved_on_to_their_rows(seed, size):
     problem, x = flows(seed)
     model = MipModel.of(problem)

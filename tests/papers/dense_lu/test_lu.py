@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from solvers.core.device import cpu
 from solvers.core.errors import ProblemError
 from solvers.papers.dense_lu import lu, one_block
+from tests.cases import through
 
 CPU = cpu()
 SIZES = (1, 2, 3, 17, 64, 129)
@@ -34,9 +35,9 @@ def test_factors_multiply_to_the_rows_in_order(n):
     assert np.abs(np.tril(held, -1)).max(initial=0.0) <= 1.0
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize("shape", ["vector", "rows", "columns"])
+@through("n", SIZES)
+@through("transposed", [False, True])
+@through("shape", ["vector", "rows", "columns"])
 def test_solve(n, transposed, shape):
     A = matrix(n, 1)
     before = A.copy()

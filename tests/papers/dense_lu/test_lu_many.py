@@ -8,6 +8,7 @@ import pytest
 from solvers.core.device import cpu
 from solvers.core.errors import ProblemError
 from solvers.papers.dense_lu import lu
+from tests.cases import through
 
 CPU = cpu()
 SIZES = (1, 2, 5, 32, 63, 64, 70)
@@ -33,8 +34,8 @@ def test_factors(n):
     assert np.abs(np.tril(found.factors, -1)).max(initial=0.0) <= 1.0
 
 
-@pytest.mark.parametrize("n", SIZES)
-@pytest.mark.parametrize("transposed", [False, True])
+@through("n", SIZES)
+@through("transposed", [False, True])
 def test_solutions(n, transposed):
     A = matrices(4, n, 1)
     found = lu.factorise_many(A, CPU)

@@ -11,6 +11,7 @@ from solvers.knapsack.items import normal_form
 from solvers.papers.knapsack_branch_and_bound.engine import TreeSettings, branch_and_bound
 from solvers.papers.knapsack_branch_and_bound.kernels.nodes import EACH, FAMILY, TILE, WIDE
 from solvers.papers.knapsack_branch_and_bound.nodes import word_type
+from tests.cases import through
 from tests.emulator import Emulated, needs_compiler
 from tests.knapsack.brute import CLASSES, instance
 from tests.papers.knapsack_branch_and_bound.cases import KINDS, assert_same, level, some_items
@@ -34,8 +35,8 @@ def replaced(emulation, monkeypatch):
     return replace
 
 
-@pytest.mark.parametrize("largest", WORDS)
-@pytest.mark.parametrize("count", [1, 32, 255, 257, TILE, TILE + 1, 3 * TILE - 5])
+@through("largest", WORDS)
+@through("count", [1, 32, 255, 257, TILE, TILE + 1, 3 * TILE - 5])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_level(replaced, kind, count, largest):
     items = some_items(kind, largest)

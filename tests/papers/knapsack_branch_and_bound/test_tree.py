@@ -22,6 +22,7 @@ from solvers.papers.knapsack_branch_and_bound.engine import (
     solve,
     solve_by_tree,
 )
+from tests.cases import through
 from tests.knapsack.brute import CLASSES, best_profit, dense_profit, instance
 from tests.knapsack.dp.test_core import knapsacks
 
@@ -44,8 +45,8 @@ def test_every_small_problem_is_solved(problem: Knapsack) -> None:
     assert problem.value_of(answer.x)[1] <= problem.capacity
 
 
-@pytest.mark.parametrize("kind", CLASSES)
-@pytest.mark.parametrize("merged", [False, True])
+@through("kind", CLASSES)
+@through("merged", [False, True])
 def test_classes_agree_with_a_dense_table(kind: str, merged: bool) -> None:
     problem = instance(kind, 30, 100 if kind != "similar" else 10, 2)
     answer = solve_by_tree(problem, settings=TreeSettings(merged=merged))

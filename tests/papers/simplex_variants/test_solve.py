@@ -16,6 +16,7 @@ from solvers.core.outcome import BasisStatus, Outcome, SolutionStatus, Start, St
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.papers.simplex_variants.engine import VARIANTS, solve
+from tests.cases import through
 from tests.locations import DATA
 from tests.papers.simplex_variants.models import (
     assignment,
@@ -42,7 +43,7 @@ def verified(problem: Problem, variant: str, start: Start | None = None) -> Outc
 
 
 @variants
-@pytest.mark.parametrize("case", LINEAR, ids=str)
+@through("case", LINEAR)
 def test_every_kind_of_problem_gets_its_status(case, variant):
     found = verified(case.problem, variant)
     assert found.solution_status is case.status
@@ -73,10 +74,9 @@ def test_small_integers_give_the_status_that_highs_gives(seed, variant):
 
 
 @variants
-@pytest.mark.parametrize(
+@through(
     ("problem", "objective"),
     [(beale(), -0.05), (kuhn(), -2.0), (rotating(), None), (klee_minty(8), -(5.0**8))],
-    ids=["beale", "kuhn", "rotating", "klee-minty"],
 )
 def test_cycling_examples_end(problem, objective, variant):
     found = verified(problem, variant)

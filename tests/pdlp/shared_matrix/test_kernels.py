@@ -19,6 +19,7 @@ from solvers.pdlp.shared_matrix.state import (
     separated,
     units_of,
 )
+from tests.cases import through
 from tests.matrices import random_matrix
 from tests.pdlp.shared_matrix.cases import POISON, arrays_of, make_state
 
@@ -243,7 +244,7 @@ def decide_with(**fields):
     return control[:, 0]
 
 
-@pytest.mark.parametrize(
+@through(
     ("fields", "restarts"),
     [
         ({}, False),

@@ -11,6 +11,7 @@ from solvers.core.problem import Problem
 from solvers.simplex.batch.kernels.check import FAMILY, FIGURES, INSIDE
 from solvers.simplex.batch.kernels.check import FAMILY as CHECKS
 from solvers.simplex.batch.prepare import columns_of, is_full
+from tests.cases import through
 from tests.emulator import emulated, needs_compiler
 from tests.simplex.batch.check_cases import CLAIMED, SHAPES, random_case, run_check
 
@@ -108,8 +109,8 @@ def test_narrow_numbers():
 
 
 @needs_compiler
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("density", [1.0, 0.2])
+@through("shape", SHAPES)
+@through("density", [1.0, 0.2])
 def test_the_device_code_finds_the_same(shape, density):
     kernel = emulated(FAMILY)["check"]
     for varying in ((), VARYING, ("lower", "row_upper")):

@@ -13,6 +13,7 @@ from solvers.simplex.batch.run import (
     find_layout,
     vector_bytes,
 )
+from tests.cases import through
 
 
 def layout(rows, columns, **changes):
@@ -58,7 +59,7 @@ def test_no_more_blocks_than_lps():
     assert layout(20, 40, count=7).blocks == 7
 
 
-@pytest.mark.parametrize(
+@through(
     ("shape", "held", "block"),
     [
         ((20, 40), True, 32),
@@ -71,7 +72,6 @@ def test_no_more_blocks_than_lps():
         ((0, 5), False, 32),
         ((5, 0), False, 32),
     ],
-    ids=str,
 )
 def test_threads_hold_dictionaries_of_few_columns_for_whose_rows_there_are_enough(
     shape, held, block

@@ -14,6 +14,7 @@ from solvers.core.problem import Problem
 from solvers.simplex.dense_gpu import arrays, loop, nucleus
 from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.state import BASIC, LOWER, PivotStatus, slack_form, slack_start
+from tests.cases import through
 from tests.simplex.dense_gpu.cases import (
     check_state,
     infeasible_problem,
@@ -44,7 +45,7 @@ def pricing(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@through("name", SHAPES)
 def test_optimal_basis_is_found(name, pricing):
     m, n, density, boxed = SHAPES[name]
     for seed in range(3):

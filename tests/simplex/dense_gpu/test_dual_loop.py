@@ -8,6 +8,7 @@ import pytest
 from solvers.simplex.dense_gpu import arrays
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
+from tests.cases import through
 from tests.emulator import Emulated, needs_compiler
 from tests.simplex.dense_gpu.cases import infeasible_problem, random_problem
 from tests.simplex.dense_gpu.loop_cases import check_equal, copied, iterate, started
@@ -35,7 +36,7 @@ def pricing(request, monkeypatch):
     monkeypatch.setattr(arrays, "prices_by_steepest_edge", lambda *sizes: steepest)
 
 
-@pytest.mark.parametrize("name", PROBLEMS)
+@through("name", PROBLEMS)
 def test_twin_makes_the_same_iterations(name, pricing):
     core = started(PROBLEMS[name](), 0 if name in SMALL else 6)
     alone = copied(core, 7, 1)

@@ -11,6 +11,7 @@ from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.kernels.ratio import RATIO
 from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
 from solvers.simplex.state import BASIC, LOWER, UPPER
+from tests.cases import through
 from tests.emulator import emulated, needs_compiler
 from tests.simplex.dense_gpu.side_by_side import compare
 
@@ -87,7 +88,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
-@pytest.mark.parametrize("name", CASES)
+@through("name", CASES)
 def test_step_keeps_what_is_not_flipped_feasible(name, sign):
     breaks, span, excess = CASES[name]
     values = priced(breaks, span, sign * excess, 8)
@@ -120,8 +121,8 @@ FLIPPING = (
 
 
 @needs_compiler
-@pytest.mark.parametrize("lanes", [1, 8, 32])
-@pytest.mark.parametrize("name", CASES)
+@through("lanes", [1, 8, 32])
+@through("name", CASES)
 def test_device_code_chooses_as_the_twin(name, lanes):
     twin = priced(*CASES[name], lanes)
     device = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in twin.items()}

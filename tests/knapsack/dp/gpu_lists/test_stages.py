@@ -11,6 +11,7 @@ from solvers.knapsack.dp import states
 from solvers.knapsack.dp.gpu_lists.kernels.stages import FAMILY, Field, Mode, Reason
 from solvers.knapsack.dp.states import States
 from solvers.native.knapsack_dp_states import merge
+from tests.cases import through
 from tests.emulator import Emulated, needs_compiler
 from tests.knapsack.dp.gpu_lists.cases import (
     CASES,
@@ -82,7 +83,7 @@ def assert_as_defined(case, found):
     return after
 
 
-@pytest.mark.parametrize("name", CASES)
+@through("name", CASES)
 def test_twins_do_what_the_definition_says(name):
     case = CASES[name]
     found = stages(case)
@@ -114,7 +115,7 @@ def merged_by_the_search(before, after):
     return [column[:length] for column in then], control
 
 
-@pytest.mark.parametrize("name", CASES)
+@through("name", CASES)
 def test_stages_are_those_of_the_search_on_the_cpu(name):
     before = CASES[name].states._asdict() | {"STAGE": CASES[name].stage}
     for after in stages(CASES[name]):
@@ -129,7 +130,7 @@ def test_stages_are_those_of_the_search_on_the_cpu(name):
         before = after
 
 
-@pytest.mark.parametrize("name", CASES)
+@through("name", CASES)
 def test_device_code_does_what_its_twin_does(name, device_code):
     for one, other in zip(
         stages(CASES[name]), stages(CASES[name], family=device_code), strict=True

@@ -18,6 +18,7 @@ from solvers.knapsack.dp.tables.dense import (
 from solvers.knapsack.dp.tables.plan import find_changes, find_types, make_plan
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.items import Knapsack, normal_form
+from tests.cases import through
 from tests.knapsack.brute import CLASSES, instance
 from tests.knapsack.dp.tables.cases import check, knapsacks, never, ordered, planned, reference
 
@@ -48,7 +49,7 @@ def test_profits_that_32_bits_just_hold(seed: int) -> None:
     check(items, plan, 0, best, fill_table(plan, 0, bound, never))
 
 
-@pytest.mark.parametrize("kind", CLASSES)
+@through("kind", CLASSES)
 def test_classes(kind: str) -> None:
     problem = instance(kind, 80, 300 if kind != "similar" else 20, 5)
     items, _ = ordered(problem)

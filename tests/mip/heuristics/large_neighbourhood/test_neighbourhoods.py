@@ -31,6 +31,7 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     near_rows,
 )
 from solvers.mip.model import MipModel, Relaxation
+from tests.cases import through
 from tests.mip.heuristics.large_neighbourhood.situations import packing, situation
 
 AROUND_THE_INCUMBENT = [rins, crossover, mutation, graph_induced, by_objective, soft_bounds]
@@ -48,9 +49,9 @@ def chain(length: int = 50) -> MipModel:
     return MipModel.of(problem)
 
 
-@pytest.mark.parametrize("rate", RATES)
+@through("rate", RATES)
 @pytest.mark.parametrize("make", AROUND_THE_INCUMBENT)
-@pytest.mark.parametrize("seed", range(4))
+@through("seed", range(4))
 def test_the_box_holds_a_point_it_was_made_from_and_fixes_as_many_as_asked(make, rate, seed):
     given = situation(seed)
     sub = make(given, np.random.default_rng(seed), rate)
@@ -230,7 +231,7 @@ def test_fixing_step_by_step_survives_contradictions():
     assert fixed_step_by_step(impossible, order[:1], np.zeros(1), 1) is None
 
 
-@pytest.mark.parametrize("one", CATALOGUE, ids=lambda one: one.name)
+@through("one", CATALOGUE)
 def test_every_neighbourhood_copes_with_bare_models(one):
     rng = np.random.default_rng(0)
     no_rows = Problem.from_arrays([1.0, -1.0], upper=3.0, integrality=[True, False])
@@ -273,8 +274,8 @@ def test_the_cutoff_asks_for_the_next_value_of_a_whole_objective():
     assert MipModel.of(thirds).objective_step == 0
 
 
-@pytest.mark.parametrize("make", [rins, rens, crossover])
-@pytest.mark.parametrize("seed", range(3))
+@through("make", [rins, rens, crossover])
+@through("seed", range(3))
 def test_all_that_points_agree_on_is_fixed_where_that_is_asked_for(make, seed):
     given = replace(situation(seed), keeps_agreement=True)
     columns = given.decidable

@@ -3,7 +3,6 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from solvers.core.problem import Problem
 from solvers.mip.inference.cliques import Cliques, clique_table, find_cliques
 from solvers.mip.model import MipModel
+from tests.cases import through
 
 
 def model_of(matrix, row_lower, row_upper, *, lower=0.0, upper=1.0, integrality=True):
@@ -35,7 +35,7 @@ def as_sets(cliques: Cliques) -> set[tuple[frozenset[int], bool]]:
     }
 
 
-@pytest.mark.parametrize(
+@through(
     ("row", "low", "high", "expected"),
     [
         ([1, 1, 1], -np.inf, 1, ({1, 3, 5}, False)),
@@ -48,7 +48,6 @@ def as_sets(cliques: Cliques) -> set[tuple[frozenset[int], bool]]:
         ([5, 4, 3], -np.inf, 6, ({1, 3, 5}, False)),
         ([1, 1, 0.5], 0.8, 1.4, ({1, 3, 5}, True)),
     ],
-    ids=["packing", "partition", "scaled", "turned", "implied", "cover", "prefix", "knap", "both"],
 )
 def test_a_row_gives_its_clique(row, low, high, expected):
     literals, exactly = expected

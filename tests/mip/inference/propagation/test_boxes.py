@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.mip.inference.propagation import ALL, BatchBoxes, DeviceModel
+from tests.cases import through
 from tests.mip.inference.propagation.models import AWKWARD, model_of, random_model
 from tests.mip.inference.propagation.reference import propagated as alone_in
 
@@ -64,7 +65,7 @@ def test_each_lane_is_its_box_alone(shape, mixed):
             np.testing.assert_allclose(upper[:, lane], high, tolerance, tolerance)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@through("name", SMALL)
 def test_awkward_shapes_are_their_box_alone(name):
     model = AWKWARD[name]()
     items = random_items(model, 3, 40)

@@ -13,6 +13,7 @@ from solvers.core.device import cpu
 from solvers.core.problem import FloatArray
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.propagation import BatchBoxes, DeviceModel
+from tests.cases import through
 from tests.mip.inference.propagation.models import AWKWARD, INF, model_of, random_model
 from tests.mip.inference.propagation.reference import propagated
 
@@ -95,7 +96,7 @@ def test_known_points_stay_inside_and_another_sweep_finds_nothing(shape, mixed):
         np.testing.assert_array_equal(again.lower, found.lower)
 
 
-@pytest.mark.parametrize("name", SMALL)
+@through("name", SMALL)
 def test_awkward_shapes_agree_with_the_reference(name):
     model = AWKWARD[name]()
     found = propagate(model, model.lower, model.upper)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from solvers.core.device import cpu
 from solvers.mip.heuristics.diving.batched import Root, run_dives
@@ -13,6 +12,7 @@ from solvers.mip.inference.propagation.kernels.dive import Rule
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_inference_propagation_dive import value_of
+from tests.cases import through
 from tests.mip.inference.propagation.models import AWKWARD, INF, model_of, random_model
 
 
@@ -50,7 +50,7 @@ def assignment(size):
     )
 
 
-@pytest.mark.parametrize("seed", range(8))
+@through("seed", range(8))
 def test_finds_points_of_random_integer_models(seed):
     model, _ = random_model(seed, 12, 20)
     counts, submit = dived(model)
@@ -145,7 +145,7 @@ def test_model_that_propagation_cannot_refute_gives_no_point():
     assert counts.failed >= 32 * counts.batches
 
 
-@pytest.mark.parametrize("name", AWKWARD)
+@through("name", AWKWARD)
 def test_awkward_shapes_are_gone_through(name):
     model = AWKWARD[name]()
     counts, submit = dived(model, Budget(work=1e6))

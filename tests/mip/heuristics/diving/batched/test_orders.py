@@ -15,6 +15,7 @@ from solvers.mip.heuristics.diving.batched import (
 )
 from solvers.mip.heuristics.fix_and_propagate.strategy import Order
 from solvers.mip.inference.cliques import find_cliques
+from tests.cases import through
 from tests.mip.inference.propagation.models import AWKWARD, INF, model_of, random_model
 
 
@@ -35,8 +36,8 @@ def small():
     )
 
 
-@pytest.mark.parametrize("name", [name for name in AWKWARD if AWKWARD[name]().num_columns < 1000])
-@pytest.mark.parametrize("with_reference", [False, True])
+@through("name", [name for name in AWKWARD if AWKWARD[name]().num_columns < 1000])
+@through("with_reference", [False, True])
 def test_every_order_has_each_open_integer_once(name, with_reference):
     model = AWKWARD[name]()
     reference = np.full(model.num_columns, 0.4) if with_reference else None

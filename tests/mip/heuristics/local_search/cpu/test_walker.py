@@ -11,6 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from solvers.mip.heuristics.local_search.cpu.layout import BALANCED, FAST, JUMP, V1, V2
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible
+from tests.cases import through
 from tests.mip.heuristics.local_search.cpu.models import (
     INF,
     assignment,
@@ -37,8 +38,8 @@ def best_found(found: MipModel, preset: str, work: int, seed: int = 0) -> float:
     return best
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("seed", range(3))
+@through("preset", PRESETS)
+@through("seed", range(3))
 def test_activities_stay_those_of_the_point(preset, seed):
     found = random_model(seed, rows=30, columns=25)
     walker = Walker(found, PRESETS[preset], seed)
@@ -52,8 +53,8 @@ def test_activities_stay_those_of_the_point(preset, seed):
         assert walker.num_violated == np.count_nonzero(outside > 5e-7)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("seed", range(4))
+@through("preset", PRESETS)
+@through("seed", range(4))
 def test_points_stay_within_bounds_and_whole(preset, seed):
     found = random_model(seed, rows=20, columns=15)
     walker = Walker(found, PRESETS[preset], seed)
@@ -63,8 +64,8 @@ def test_points_stay_within_bounds_and_whole(preset, seed):
         assert np.array_equal(walker.x[found.integers], np.round(walker.x[found.integers]))
 
 
-@pytest.mark.parametrize("preset", ["fast", "balanced", "v2", "jump"])
-@pytest.mark.parametrize("seed", range(3))
+@through("preset", ["fast", "balanced", "v2", "jump"])
+@through("seed", range(3))
 def test_small_optima_are_reached(preset, seed):
     for found in (knapsack(seed), set_cover(seed)):
         assert best_found(found, preset, 2_000_000) == best_by_enumeration(found)

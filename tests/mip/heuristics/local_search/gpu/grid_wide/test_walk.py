@@ -18,6 +18,7 @@ from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, TOLERANCE
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.model import is_feasible
 from solvers.native.mip_heuristics_local_search_gpu_grid_walk import turn_rows
+from tests.cases import through
 from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
 from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
     CASES,
@@ -219,7 +220,7 @@ def test_modes_alternate_once_there_is_a_point():
     assert whole.record[Field.BEST] < NONE
 
 
-@pytest.mark.parametrize("rows", [1, 31, 32, 33, 1024, 1025, 32_768, 32_769, 40_000])
+@through("rows", [1, 31, 32, 33, 1024, 1025, 32_768, 32_769, 40_000])
 def test_the_tree_finds_each_violated_row(rows):
     rng = np.random.default_rng(rows)
     nodes, inside = np.zeros(tree_nodes(rows), np.int32), np.zeros(rows, np.bool_)
