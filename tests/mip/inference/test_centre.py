@@ -43,12 +43,12 @@ def test_guided_dives_follow_it_by_turns_until_there_is_a_point(
     monkeypatch.setattr(portfolio, "_dive", lambda *given: followed.append(given[-1]))
     model = choice()
     context = context_of(model)
-    context.root = root_relaxation(model, Budget())
+    context.relaxation = root_relaxation(model, Budget())
     turn = Taking(GuidedDive, context)
     seeds = range(0, TURNS_AT_CENTRE * len(LP_GUIDED), len(LP_GUIDED))
     for seed in seeds:
         turn.run(Budget(), seed)
-    vertex = context.root.relaxation.x
+    vertex = context.relaxation.x
     assert [np.allclose(point, vertex) for point in followed] == [False, *[True] * (len(seeds) - 1)]
     assert context.submit(np.array([1.0, 0.0, 0.0]), "test")
     turn.run(Budget(), 0)
