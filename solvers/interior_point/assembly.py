@@ -19,10 +19,6 @@ from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.interior_point.placement import matrix_on
 
-PIVOT_SHARE = 1e-14
-"""Part of a diagonal entry that is added to it, which rounding cannot outweigh where equations
-depend on each other."""
-
 IndexArray = npt.NDArray[np.signedinteger[Any]]
 
 
@@ -131,13 +127,18 @@ class Assembly:
             on_diagonal=device.to_device(self.on_diagonal),
         )
 
-    def values(self, inverse: FloatArray, kept_diagonal: FloatArray, delta: float) -> FloatArray:
-        """Return the entries for ``1 / d`` of the eliminated columns and D + rho of the kept."""
+    def values(
+        self, inverse: FloatArray, kept_diagonal: FloatArray, delta: float, share: float
+    ) -> FloatArray:
+        """Return the entries for ``1 / d`` of the eliminated columns and D + rho of the kept.
+
+        To each pivot of a row ``delta`` is added, and a ``share`` of it.
+        """
         values: FloatArray = self.products @ inverse + self.constant
         num_kept = kept_diagonal.size
         values[self.on_diagonal[:num_kept]] = -kept_diagonal
         rows = self.on_diagonal[num_kept:]
-        values[rows] += delta + PIVOT_SHARE * values[rows]
+        values[rows] += delta + share * values[rows]
         return values
 
 

@@ -36,6 +36,11 @@ from solvers.interior_point.refinement import Pair, refined
 PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-12
 """rho and delta, beside entries scaled to one."""
 
+PIVOT_SHARE = 1e-14
+"""Part of a pivot that is added to it, which rounding cannot outweigh where equations depend on
+each other. With 1e-12 ``gen4`` takes 8 iterations and 57 solves on a GPU instead of up to 18 and
+220, if it ends at all, but the models of Netlib need 15 % more solves."""
+
 STRONGER = 100.0
 """Factor by which regularisation grows when a factorisation fails."""
 
@@ -110,6 +115,7 @@ class LinearSystem:
 
     def __post_init__(self) -> None:
         self.rho, self.delta = PRIMAL_REGULARISATION, DUAL_REGULARISATION
+        self.share = PIVOT_SHARE
         self.solves = self.factorisations = 0
         self.latest_residual = 0.0
         self.seconds_factorising = self.seconds_solving = 0.0
@@ -130,7 +136,8 @@ class LinearSystem:
         self.eliminated[kept] = np.inf
         self.eliminated = 1.0 / self.eliminated
         while True:
-            values = self.assembly.values(self.eliminated, diagonal[kept] + self.rho, self.delta)
+            kept_diagonal = diagonal[kept] + self.rho
+            values = self.assembly.values(self.eliminated, kept_diagonal, self.delta, self.share)
             try:
                 self.factorisation.factorise(values)
                 break
@@ -162,6 +169,7 @@ class LinearSystem:
         """Regularise more from now on."""
         self.rho *= STRONGER
         self.delta *= STRONGER
+        self.share *= STRONGER
 
     def solve(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (dx, dy), refined on the system without regularisation."""

@@ -54,7 +54,7 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
     pattern = Pattern.of(A.T.tocsr(), kept)
     assembly = pattern.assembly(A.T.tocsr())
     inverse = np.where(kept, 0.0, 1.0 / d)
-    values = assembly.values(inverse, d[kept], 0.0)
+    values = assembly.values(inverse, d[kept], 0.0, 0.0)
     lower = sp.coo_array((values, (pattern.row, pattern.column)), shape=(pattern.size,) * 2)
     dense = A.toarray()
     E, K = dense[:, ~kept], dense[:, kept]
