@@ -148,10 +148,6 @@ def new_walk(num_rows: int, num_columns: int) -> Walk:
     )
 
 
-CALLS_PER_LOOK = 8
-"""Steps of some tenths of a millisecond between two looks at the budget."""
-
-
 class Attempt:
     """What the steps of a dive share: a domain of their own, repair, the continuous columns.
 
@@ -186,7 +182,6 @@ class Attempt:
         walk.clock[:] = 0
         self.base = domain.mark()
         self._begin = self._charged = domain.work
-        self._calls = 0
         self.is_complete = True
         self.is_consistent = False
 
@@ -265,12 +260,6 @@ class Attempt:
             self.is_complete = False
             return False
         return status in (SliceEnd.RUNNING, SliceEnd.FULL)
-
-    def is_spent(self) -> bool:
-        """Charge the work done and, every few calls, say whether the budget is spent."""
-        self.charge()
-        self._calls += 1
-        return self._calls % CALLS_PER_LOOK == 1 and self.budget.spent()
 
     def charge(self) -> None:
         """Charge the work done since the last time."""
