@@ -18,7 +18,6 @@ from solvers.native.mip_inference_domain import (
     propagate,
     sum_all,
     undo,
-    wake,
     wake_all,
 )
 
@@ -226,13 +225,10 @@ class Domain:
         """Entries of the matrix visited so far."""
         return int(self.box.counts[Count.WORK])
 
-    def propagate(self, rows: IndexArray | None = None) -> bool:
-        """Propagate the given rows, or all, and what follows; False if there is no point left."""
+    def propagate(self) -> bool:
+        """Propagate all rows, and what follows; False if there is no point left."""
         self.reserve()
-        if rows is None:
-            wake_all(self.box)
-        else:
-            wake(self.box, np.ascontiguousarray(rows, dtype=np.int32))
+        wake_all(self.box)
         return propagate(self.model, self.box, self.cap, STRICT)
 
     def fix(self, j: int, value: float) -> bool:
@@ -277,7 +273,7 @@ def _view(values: FloatArray) -> FloatArray:
     return view
 
 
-# Presolve on top of HiGHS's: bounds that follow from the rows, and rows that say nothing more.
+# Presolve on top of HiGHS's: bounds that follow from the rows.
 
 
 PROOF_MARGIN = 1e-5
@@ -300,15 +296,12 @@ class Tightened:
         others would only be repeated by rows that stay.
     domain : Domain
         All propagated bounds, ready for dives.
-    redundant : (m,) bool
-        Rows that hold everywhere within the domain, with some room.
     is_infeasible : bool
         Proven: the contradiction remains when all sides give way by :data:`PROOF_MARGIN`.
     """
 
     model: MipModel
     domain: Domain
-    redundant: BoolArray
     is_infeasible: bool
 
 
@@ -325,27 +318,8 @@ def tighten_model(model: MipModel, budget: Budget) -> Tightened:
         proof = Domain.of(model, PROOF_MARGIN)
         proven = not proof.propagate()
         budget.charge(proof.work)
-        nothing = np.zeros(model.num_rows, dtype=bool)
-        return Tightened(model, Domain.of(model), nothing, proven)
-    redundant = redundant_rows(domain.box)
-    return Tightened(_with_bounds(model, domain), domain, redundant, False)
-
-
-def redundant_rows(box: Box) -> BoolArray:
-    """Return which rows (m,) hold wherever the columns are in the box, with room for rounding."""
-    rows = box.rows
-    noise = np.maximum(rows[:, Part.NOISE], 0.0)
-    smallest = np.where(rows[:, Part.INFINITE + Part.SMALLEST] > 0, -np.inf, rows[:, Part.SMALLEST])
-    largest = np.where(rows[:, Part.INFINITE + Part.LARGEST] > 0, np.inf, rows[:, Part.LARGEST])
-    below = smallest - _room(rows[:, Part.LOWER], noise) >= rows[:, Part.LOWER]
-    above = largest + _room(rows[:, Part.UPPER], noise) <= rows[:, Part.UPPER]
-    redundant: BoolArray = below & above
-    return redundant
-
-
-def _room(side: FloatArray, noise: FloatArray) -> FloatArray:
-    """Return the rounding errors that sums (m,) may carry; none where there is no side."""
-    return np.where(np.isfinite(side), 1e-9 * np.maximum(1.0, np.abs(side)) + noise, 0.0)
+        return Tightened(model, Domain.of(model), proven)
+    return Tightened(_with_bounds(model, domain), domain, False)
 
 
 def _with_bounds(model: MipModel, domain: Domain) -> MipModel:

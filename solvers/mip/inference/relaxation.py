@@ -83,8 +83,6 @@ class Simplex:
         The matrix, and what else the first run starts from.
     seed : int
         Of HiGHS's perturbations.
-    basis : Basis, optional
-        To start from; missing columns are at their lower bound, missing rows basic.
     presolve : bool
         Whether HiGHS may presolve a run without a basis. What a limit cuts short then leaves no
         basis either, and the next run starts from nothing again.
@@ -95,21 +93,12 @@ class Simplex:
         HiGHS does not take the problem.
     """
 
-    def __init__(
-        self,
-        problem: Problem,
-        seed: int = 0,
-        basis: Basis | None = None,
-        *,
-        presolve: bool = True,
-    ) -> None:
+    def __init__(self, problem: Problem, seed: int = 0, *, presolve: bool = True) -> None:
         self._lp = WarmLp(as_it_stands(problem), {"random_seed": seed % 2**31})
         self._lower, self._upper = problem.lower, problem.upper
         self._iteration_work = problem.num_nonzeros + problem.num_columns + problem.num_rows
         self._rows = problem.num_rows
         self._presolve = presolve
-        if basis is not None:
-            self._lp.begin_at(basis)
 
     @property
     def iterations(self) -> int:
@@ -117,7 +106,10 @@ class Simplex:
         return self._lp.iterations
 
     def begin_at(self, basis: Basis) -> None:
-        """Let the next run start from a basis; see the constructor's."""
+        """Let the next run start from a basis.
+
+        Missing columns are at their lower bound, missing rows basic.
+        """
         self._lp.begin_at(basis)
 
     def basis(self) -> Basis | None:

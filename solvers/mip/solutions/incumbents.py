@@ -277,15 +277,14 @@ class InfeasiblePoint:
 class InfeasiblePoints:
     """The points that violate the fewest rows; safe to use from any thread."""
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
-        self._capacity = capacity
+    def __init__(self) -> None:
         self._points: list[InfeasiblePoint] = []
         self._lock = threading.Lock()
 
     def __call__(self, x: FloatArray, violated_rows: int) -> None:
         """Keep a point if it is among the best and not there yet."""
         with self._lock:
-            full = len(self._points) == self._capacity
+            full = len(self._points) == CAPACITY
             if full and violated_rows >= self._points[-1].violated_rows:
                 return
             alike = [other for other in self._points if other.violated_rows == violated_rows]
@@ -293,7 +292,7 @@ class InfeasiblePoints:
                 return
             self._points.append(InfeasiblePoint(x.copy(), violated_rows))
             self._points.sort(key=lambda point: point.violated_rows)
-            del self._points[self._capacity :]
+            del self._points[CAPACITY:]
 
     def points(self) -> tuple[InfeasiblePoint, ...]:
         """Return all points, fewest violated rows first."""

@@ -80,7 +80,8 @@ def test_interior_point_takes_over_where_simplex_is_slow(seed, monkeypatch):
     inside = (x > model.lower + 1e-6) & (x < model.upper - 1e-6)
     np.testing.assert_allclose(reduced[inside], 0.0, atol=1e-5)
     assert root.basis is not None
-    again = Simplex(model.problem, basis=root.basis, presolve=False)
+    again = Simplex(model.problem, presolve=False)
+    again.begin_at(root.basis)
     found = again.solve(Budget())
     assert found.is_converged
     assert again.iterations <= 1  # the vertex is the optimum

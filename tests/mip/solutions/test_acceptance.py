@@ -12,7 +12,7 @@ from solvers.core.progress import Progress
 from solvers.mip.model import MipModel
 from solvers.mip.presolve_stage import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
-from solvers.mip.solutions.incumbents import IncumbentStore, InfeasiblePoints
+from solvers.mip.solutions.incumbents import CAPACITY, IncumbentStore, InfeasiblePoints
 
 
 @pytest.fixture
@@ -113,11 +113,12 @@ def test_many_threads_at_the_gate_leave_the_best_point(problem):
 
 
 def test_near_points_are_those_with_the_fewest_violated_rows():
-    infeasible_points = InfeasiblePoints(capacity=2)
-    for violated in (5, 3, 9, 4):
+    infeasible_points = InfeasiblePoints()
+    for violated in range(2 * CAPACITY, 0, -1):
         infeasible_points(np.full(2, float(violated)), violated)
     infeasible_points(np.full(2, 3.0), 3)
-    assert [point.violated_rows for point in infeasible_points.points()] == [3, 4]
+    kept = [point.violated_rows for point in infeasible_points.points()]
+    assert kept == list(range(1, CAPACITY + 1))
 
 
 def test_checks_too_slow_for_the_end_are_left_out(problem):

@@ -374,10 +374,9 @@ def dive(
     seed: int,
     budget: Budget,
     reference: FloatArray | None = None,
-    cliques: Cliques | None = None,
 ) -> DiveResult:
     """Dive once from ``domain``; see :class:`Diver`, which is cheaper for several dives."""
-    return Diver(model, domain, reference, cliques).dive(strategy, seed, budget)
+    return Diver(model, domain, reference).dive(strategy, seed, budget)
 
 
 def _fix_integers(attempt: Attempt, strategy: Strategy) -> None:

@@ -27,11 +27,6 @@ bool propagate_queue(const Matrix &matrix, const Box &box, std::int64_t cap, boo
     return propagate(matrix, box, cap, lenient);
 }
 
-void wake_rows(const Box &box, native::Span<const std::int32_t> rows) {
-    check_shapes(box);
-    wake(box, rows);
-}
-
 void wake_all_rows(const Box &box) {
     check_shapes(box);
     wake_all(box);
@@ -51,7 +46,6 @@ NATIVE_MODULE(mip_inference_domain) {
     native::expose(module, "mark", &begin_level, "box");
     native::expose(module, "undo", &undo_to, "matrix", "box", "place");
     native::expose(module, "propagate", &propagate_queue, "matrix", "box", "cap", "lenient");
-    native::expose(module, "wake", &wake_rows, "box", "rows");
     native::expose(module, "wake_all", &wake_all_rows, "box");
     native::expose(module, "decide", &decide_column, "matrix", "box", "j", "low", "high", "cap",
                    "lenient");

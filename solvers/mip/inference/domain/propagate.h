@@ -141,18 +141,6 @@ inline bool propagate(const Matrix &matrix, const Box &box, std::int64_t cap, bo
     return consistent;
 }
 
-/// Queue the given rows.
-inline void wake(const Box &box, native::Span<const std::int32_t> rows) {
-    const auto counts = box.counts;
-    for (const std::int32_t i : rows) {
-        if (box.queued[i] != 0)
-            continue;
-        box.queued[i] = 1;
-        box.queue[(counts[QUEUE_HEAD] + counts[QUEUE_SIZE]) % box.queue.size()] = i;
-        counts[QUEUE_SIZE] += 1;
-    }
-}
-
 /// Queue every row that may act, in the order of the rows.
 inline void wake_all(const Box &box) {
     const Rows rows(box);

@@ -240,10 +240,3 @@ def test_widened_sides_give_way():
     model = model_of([0], [[1], [1]], [2.0, -INF], [INF, 1.99999])
     assert not Domain.of(model).propagate()
     assert Domain.of(model, widened=1e-5).propagate()
-
-
-def test_single_rows_can_be_propagated():
-    model = model_of([0, 0], [[1, 0], [0, 1]], -INF, [2, 3], upper=9, integrality=True)
-    domain = Domain.of(model)
-    assert domain.propagate(np.array([1]))
-    np.testing.assert_array_equal(domain.upper, [9, 3])

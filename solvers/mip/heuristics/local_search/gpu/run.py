@@ -6,7 +6,7 @@ Points are handed on beside it, which may take the time of an LP, while the walk
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -190,7 +190,6 @@ def run_walkers(
     seed: int,
     *,
     pool: Pool | None = None,
-    starts: Iterable[FloatArray] = (),
     infeasible_points: InfeasiblePoints | None = None,
     log: Log | None = None,
     share: Callable[[], float] | None = None,
@@ -209,8 +208,6 @@ def run_walkers(
         Asked after each slice. On a GPU an entry visited counts ``GPU_WORK``.
     pool : Pool, optional
         Its best objective is what walkers have to beat, its points are places to restart from.
-    starts : iterable of (n,) arrays
-        Points to start from: rounded relaxations, dives; numbers that are not finite count as 0.
     infeasible_points : callable, optional
         Gets the least violated point of each epoch without a feasible one; where it has a method
         ``points``, as ``solvers.mip.solutions.incumbents`` has, walkers restart from those.
@@ -229,12 +226,11 @@ def run_walkers(
     layout = Layout.of(model, wide=device.kind == "cpu")
     plan = plan_for(layout, device)
     say = log if log is not None else _silent
-    points = [np.asarray(start, dtype=float) for start in starts]
     while plan.ladder:
         say(f"Local search plans {plan}.")
         try:
             with device.activate():
-                task = _Task(model, submit, budget, seed, pool, points, infeasible_points)
+                task = _Task(model, submit, budget, seed, pool, infeasible_points)
                 return _Run(task, layout, device, plan).run(say, share)
         except Exception as error:
             if not device.is_out_of_memory(error):
@@ -259,7 +255,6 @@ class _Task:
     budget: Budget
     seed: int
     pool: Pool | None
-    starts: list[FloatArray]
     infeasible_points: InfeasiblePoints | None
 
 
@@ -272,7 +267,6 @@ class _Run:
         self._plan = plan
         self._budget = task.budget
         self._pool = task.pool
-        self._starts = task.starts
         self._infeasible_points = task.infeasible_points
         self._rng = np.random.default_rng([task.seed, 44])
         kind = GridWideFleet if plan.kernel == GRID_KERNEL else Fleet
@@ -436,8 +430,7 @@ class _Run:
         if not known:  # infeasible points come and go
             version = -2 - self.counts.epochs // NEAR_EPOCHS
         if self._places is None or version != self._version:
-            others = [*self._nearest(), *self._starts]
-            self._places = gather_points(self._layout, others, known)
+            self._places = gather_points(self._layout, self._nearest(), known)
             self._fleet.set_points(self._places.points)
             self._version, self._renewed = version, bool(known)
         return self._places
