@@ -31,41 +31,43 @@ class Control(IntEnum):
     PREVIOUS_METRIC = 11  # at the check before
     MARK_METRIC = 12  # at the last doubling of the iterations since the restart
     MARK_ITERATIONS = 13  # of that check, since the restart; 0 before the first
-    # The best primal weight so far
+    # The best primal weight so far, and the last change
     BEST_WEIGHT = 14
     BEST_IMBALANCE = 15
+    LAST_CHANGE = 16  # logarithm of the weight's factor at the last restart
     # The best points so far
-    BEST_ERROR = 16
-    BEST_OBJECTIVE = 17
+    BEST_ERROR = 17
+    BEST_OBJECTIVE = 18
     # What the check decided
-    RESTART = 18
-    KEEP_BEST = 19
-    KEEP_FEASIBLE = 20
+    RESTART = 19
+    KEEP_BEST = 20
+    KEEP_FEASIBLE = 21
     # Statistics of the check
-    PRIMAL_RESIDUAL = 21
-    DUAL_RESIDUAL = 22
-    PRIMAL_OBJECTIVE = 23
-    DUAL_OBJECTIVE = 24
-    PRIMAL_DISTANCE = 25
-    DUAL_DISTANCE = 26
-    METRIC_SQUARED = 27
+    PRIMAL_RESIDUAL = 22
+    DUAL_RESIDUAL = 23
+    PRIMAL_OBJECTIVE = 24
+    DUAL_OBJECTIVE = 25
+    PRIMAL_DISTANCE = 26
+    DUAL_DISTANCE = 27
+    METRIC_SQUARED = 28
     # Constants of the solve
-    PRIMAL_TOLERANCE = 28
-    DUAL_TOLERANCE = 29
-    GAP_TOLERANCE = 30
-    SIDE_NORM = 31
-    COST_NORM = 32
-    OFFSET = 33
-    SUFFICIENT = 34
-    NECESSARY = 35
-    ARTIFICIAL = 36
-    STANDSTILL = 37
-    STANDSTILL_SHARE = 38
-    RESIDUAL_EXPONENT = 39
-    SHORTEST_DISTANCE = 40
-    LONGEST_DISTANCE = 41
-    LARGEST_IMBALANCE = 42  # decades
-    STEP_SHRINK = 43  # factor on the step when the metric proves it too long
+    PRIMAL_TOLERANCE = 29
+    DUAL_TOLERANCE = 30
+    GAP_TOLERANCE = 31
+    SIDE_NORM = 32
+    COST_NORM = 33
+    OFFSET = 34
+    SUFFICIENT = 35
+    NECESSARY = 36
+    ARTIFICIAL = 37
+    STANDSTILL = 38
+    STANDSTILL_SHARE = 39
+    RESIDUAL_EXPONENT = 40
+    SHORTEST_DISTANCE = 41
+    LONGEST_DISTANCE = 42
+    LARGEST_IMBALANCE = 43  # decades
+    STEP_SHRINK = 44  # factor on the step when the metric proves it too long
+    REVERSAL = 45  # part by which the weight changes where the last change went the other way
 
 
 class Stop(IntEnum):

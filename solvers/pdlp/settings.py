@@ -113,6 +113,8 @@ class WeightSettings:
 
     residual_exponent: float = 0.25
     """Power of primal over dual residual by which it is corrected, both relative."""
+    reversal: float = 0.5
+    """Part of a change of its logarithm that is made where the last change went the other way."""
     shortest_distance: float = 1e-16
     longest_distance: float = 1e12
     """Distances outside this range say nothing; the best weight so far is taken instead."""

@@ -268,6 +268,7 @@ def _control(
         Control.SHORTEST_DISTANCE: weights.shortest_distance,
         Control.LONGEST_DISTANCE: weights.longest_distance,
         Control.LARGEST_IMBALANCE: math.log10(weights.largest_imbalance),
+        Control.REVERSAL: weights.reversal,
         Control.STEP_SHRINK: 1.0 / settings.step.norm_growth,
     }
     control = np.zeros(SIZE)

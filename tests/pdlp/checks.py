@@ -45,6 +45,7 @@ ON_THE_WAY = {
     Control.SHORTEST_DISTANCE: DEFAULT.weight.shortest_distance,
     Control.LONGEST_DISTANCE: DEFAULT.weight.longest_distance,
     Control.LARGEST_IMBALANCE: np.log10(DEFAULT.weight.largest_imbalance),
+    Control.REVERSAL: DEFAULT.weight.reversal,
     Control.STEP_SHRINK: 1.0 / DEFAULT.step.norm_growth,
 }
 """A control array some time after a restart, with nothing better to be found."""

@@ -261,6 +261,13 @@ def test_weight_may_leave_the_residuals_aside():
     assert after[Control.WEIGHT] == pytest.approx(50.0)
 
 
+@pytest.mark.parametrize(("change", "expected"), [(1.0, 8.0), (0.0, 8.0), (-1.0, 4.0)])
+def test_weight_goes_back_on_the_last_change_by_a_part(change, expected):
+    after = restarted(1.0, 8.0, primal=0.3, dual=0.3, last_change=change, reversal=0.5)
+    assert after[Control.WEIGHT] == pytest.approx(expected)
+    assert after[Control.LAST_CHANGE] == pytest.approx(np.log(expected / 2.0))
+
+
 @pytest.mark.parametrize(
     ("primal", "dual"), [(1e-17, 1.0), (1.0, 1e13), (0.0, 0.0), (1e13, 1.0), (1.0, 1e-17)]
 )

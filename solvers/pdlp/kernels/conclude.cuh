@@ -25,7 +25,11 @@ BOTH void update_weight(REAL* control, REAL primal, REAL dual) {
     }
     const bool both = primal > REAL(0) && dual > REAL(0);
     const REAL ratio = both ? pow(primal / dual, control[RESIDUAL_EXPONENT]) : REAL(1);
-    control[WEIGHT] = from_y / from_x * ratio;
+    const REAL wanted = from_y / from_x * ratio;
+    const REAL change = log(wanted / control[WEIGHT]);
+    const bool turns = change * control[LAST_CHANGE] < REAL(0);
+    control[LAST_CHANGE] = turns ? control[REVERSAL] * change : change;
+    control[WEIGHT] = turns ? control[WEIGHT] * exp(control[LAST_CHANGE]) : wanted;
 }
 
 BOTH bool restart_is_due(const REAL* control, REAL metric, REAL iterations) {
