@@ -1,7 +1,10 @@
-"""The heuristic that the documentation adds works: its file, its row and its test."""
+"""The heuristic that the documentation adds works word for word: its file, its row and its test."""
 
 from __future__ import annotations
 
+import ast
+import sys
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -10,17 +13,24 @@ from solvers.mip.portfolio.table import Row
 from tests.docs.pages import BLOCK
 from tests.locations import ROOT
 
-PAGE = ROOT / "docs" / "adding-a-heuristic.md"
+FILE, ROW, TEST = (
+    code
+    for _, _, code in BLOCK.findall((ROOT / "docs" / "adding-a-heuristic.md").read_text("utf-8"))
+)
+MODULE = "solvers.mip.heuristics.simple_rounding"
 
 
-@pytest.fixture(scope="module")
-def names() -> dict[str, Any]:
-    """Return what the code of the page defines."""
-    file, row, test = [code for _, _, code in BLOCK.findall(PAGE.read_text("utf-8"))]
+@pytest.fixture
+def names(monkeypatch) -> dict[str, Any]:
+    """Return what the row and the test of the page define, with the file where it says."""
+    module = ModuleType(MODULE)
+    monkeypatch.setitem(sys.modules, MODULE, module)
+    exec(FILE, vars(module))
     found: dict[str, Any] = {"Row": Row}
-    exec(file, found)
-    found["row"] = eval(row, found)
-    exec(test, found)
+    *imports, row = ast.parse(ROW).body
+    exec(compile(ast.Module(imports, []), "the row", "exec"), found)
+    found["row"] = eval(ast.unparse(row), found)
+    exec(TEST, found)
     return found
 
 
@@ -29,17 +39,8 @@ def test_the_row_is_one_of_the_table(names):
     assert names["row"].name == "simple rounding"
 
 
-@pytest.mark.parametrize(
-    "test",
-    [
-        "test_columns_that_hinder_nobody_above_are_rounded_up",
-        "test_where_rows_hinder_both_ways_it_declines",
-    ],
-)
-def test_the_tests_of_the_page_pass(names, test):
-    assert test in names
-    names[test]()
-
-
-def test_every_test_of_the_page_is_run(names):
-    assert sum(name.startswith("test_") for name in names) == 2
+def test_the_tests_of_the_page_pass(names):
+    tests = [value for name, value in names.items() if name.startswith("test_")]
+    assert len(tests) == 2
+    for test in tests:
+        test()
