@@ -24,9 +24,9 @@ Primal weight omega
     brings it in one step (ibid., section 3.3); it does not see that one residual has long been
     small, which on stochastic and energy models leaves the weight decades off for most of the
     iterations (``docs/pdlp-constants.md``). A change that goes back on the last one is made by
-    half, in the logarithm: else the weight swings from one side to the other. Where the distances say nothing, or the residuals
-    differ too much, the weight is taken that balanced the residuals best so far. A residual that
-    is exactly zero tells nothing about the balance: where every column has both bounds no dual
+    half, in the logarithm: else the weight swings from one side to the other. Where the distances
+    say nothing, or the residuals differ too much, the weight is taken that balanced the residuals
+    best so far. A residual that is exactly zero tells nothing about the balance: where every column has both bounds no dual
     point is ever infeasible, and taking that for an imbalance froze the weight and cost 20 times
     the iterations.
 Best points
