@@ -26,9 +26,9 @@ Primal weight omega
     iterations (``docs/pdlp-constants.md``). A change that goes back on the last one is made by
     half, in the logarithm: else the weight swings from one side to the other. Where the distances
     say nothing, or the residuals differ too much, the weight is taken that balanced the residuals
-    best so far. A residual that is exactly zero tells nothing about the balance: where every column has both bounds no dual
-    point is ever infeasible, and taking that for an imbalance froze the weight and cost 20 times
-    the iterations.
+    best so far. A residual that is exactly zero tells nothing about the balance: where every column
+    has both bounds no dual point is ever infeasible, and taking that for an imbalance froze the
+    weight and cost 20 times the iterations.
 Best points
     The one of least error, and the feasible one of least objective, for when a limit comes.
 
