@@ -6,26 +6,10 @@
 // the rows with a lane for each. The first trial accepted ends the batch, and the next one begins
 // after it. Weights are read by neighbouring lanes from neighbouring addresses in shared memory.
 
+#include "trial.cuh"
+
 constexpr unsigned ALL = 0xffffffffu;
-constexpr int LANES = 32, WARPS = 8, SLICES = 4, TABLE = 2048, FRACTION_BITS = 16;
-constexpr int LARGEST_RISE = 1 << 30;
-
-typedef unsigned long long Bits;
-
-// The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators", 2014).
-__device__ inline Bits hash(Bits value) {
-    value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9ull;
-    value = (value ^ (value >> 27)) * 0x94d049bb133111ebull;
-    return value ^ (value >> 31);
-}
-
-constexpr Bits STEP = 0x9e3779b97f4a7c15ull;
-
-// What a trial does, and how large the violation may be after it; below zero it is refused.
-struct Trial {
-    int in, out, limit;
-};
+constexpr int WARPS = 8, SLICES = 4;
 
 // What the replicas of a block share.
 struct Shared {
@@ -33,29 +17,8 @@ struct Shared {
     const int *weight, *worth, *exponential;
 };
 
-__device__ inline int place(Bits random, int shift, int items) {
-    return int((((random >> shift) & 0xffffull) * Bits(items)) >> 16);
-}
-
 __device__ inline bool is_packed(int word, int item) {  // all lanes together
     return ((unsigned(__shfl_sync(ALL, word, item & 31)) >> (item >> 5)) & 1u) != 0u;
-}
-
-__device__ inline Trial draw(Bits key, int number, int word, int violation, int temperature,
-                             int items, const Shared& data) {
-    const Bits random = hash(key + STEP * (Bits(number) + 1ull));
-    const int a = place(random, 0, items), b = place(random, 16, items);
-    const int c = place(random, 32, items);
-    const bool a_in = is_packed(word, a), b_in = is_packed(word, b), c_in = is_packed(word, c);
-    const int second = b_in != a_in ? b : c_in != a_in ? c : items;
-    Trial trial;
-    trial.in = a_in ? second : a;
-    trial.out = a_in ? a : second;
-    const long long draw = data.exponential[int(random >> 53)];
-    const long long limit = (long long)violation + data.worth[trial.in] - data.worth[trial.out] +
-                            (((long long)temperature * draw) >> FRACTION_BITS);
-    trial.limit = limit < -1 ? -1 : limit > LARGEST_RISE ? LARGEST_RISE : int(limit);
-    return trial;
 }
 
 __device__ inline double merit(int word, int items, const Shared& data, bool of_profit) {
@@ -118,7 +81,8 @@ extern "C" __global__ void __launch_bounds__(256)
     const Bits key = hash(hash((Bits(unsigned(seed)) << 32) + unsigned(turn)) + unsigned(replica));
 
     for (int first = 0; first < trials;) {
-        const Trial mine = draw(key, first + lane, word, violation, heat, items, data);
+        const Trial mine = draw(key, first + lane, violation, heat, items, data.worth,
+                                data.exponential, [&](int item) { return is_packed(word, item); });
         unsigned waiting = __ballot_sync(ALL, mine.limit >= 0 && first + lane < trials);
         int next = first + LANES;
         while (waiting != 0u) {

@@ -5,18 +5,9 @@
 
 constexpr unsigned ALL = 0xffffffffu;
 
-typedef long long Whole;
-typedef unsigned long long Bits;
-typedef INDEX Stored;
 typedef ANCESTOR_T Number;
 
-constexpr Whole LOWEST = -(Whole(1) << 62);
-
 __device__ inline int lane_id() { return int(threadIdx.x) % LANES; }
-
-__device__ inline Whole smaller(Whole a, Whole b) { return a < b ? a : b; }
-
-__device__ inline Whole larger(Whole a, Whole b) { return a > b ? a : b; }
 
 // Whether a * b >= c * d.
 __device__ inline bool at_least(Whole a, Whole b, Whole c, Whole d) {

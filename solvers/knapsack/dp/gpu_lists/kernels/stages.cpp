@@ -1,6 +1,11 @@
 // Twins of stages.cu: the same stages by one core, a state at a time.
+#include <cmath>
+
 #include "knapsack/efficiency.h"
 #include "native/bindings.h"
+
+#define INDEX std::int64_t
+#define ANCESTOR_T std::int32_t
 
 namespace knapsack::lists {
 namespace {
@@ -9,8 +14,6 @@ namespace {
 
 using native::Span;
 using Integers = Span<const std::int64_t>;
-
-constexpr std::int64_t LOWEST = INT64_MIN / 2;
 
 void check_sides(std::int64_t room, Integers profit, Integers weight, Integers history,
                  Span<const std::int32_t> ancestor, Integers control) {
@@ -51,57 +54,6 @@ std::int64_t last_that_fits(Integers weight, std::int64_t first, std::int64_t co
     return low - 1;
 }
 
-/// Put the best packing among the states of the stage into control.
-void see_best(std::int64_t room, Integers profit, Integers weight, Integers history,
-              Span<const std::int32_t> ancestor, Span<std::int64_t> control) {
-    const std::int64_t first = control[SIDE] * room, count = control[COUNT];
-    const std::int64_t profit_step = control[PROFIT_STEP], weight_step = control[WEIGHT_STEP];
-    const std::int64_t i = last_that_fits(weight, first, count, control[CAPACITY]);
-    const std::int64_t j = last_that_fits(weight, first, count, control[CAPACITY] - weight_step);
-    const std::int64_t of_own = i >= 0 ? profit[first + i] : LOWEST;
-    const std::int64_t of_shifted = j >= 0 ? profit[first + j] + profit_step : LOWEST;
-    if (std::max(of_own, of_shifted) <= control[PROFIT])
-        return;
-    const bool shifted = of_shifted == of_own ? weight[first + i] > weight[first + j] + weight_step
-                                              : of_shifted > of_own;
-    const std::int64_t at = first + (shifted ? j : i);
-    control[PROFIT] = std::max(of_own, of_shifted);
-    control[HISTORY] =
-        history[at] | static_cast<std::int64_t>(std::uint64_t{shifted} << control[STAGE]);
-    control[ANCESTOR] = ancestor[at];
-}
-
-/// Why no stage can begin, or NONE.
-Reason why_not(std::int64_t room, Integers control) {
-    if (control[VISITED] >= control[UNTIL])
-        return PAUSE;
-    if (control[COUNT] == 0 || control[PROFIT] >= control[TARGET])
-        return EMPTY;
-    if (control[STAGE] == STAGES)
-        return CHECKPOINT;
-    return 2 * control[COUNT] > room ? FULL : NONE;
-}
-
-/// Take the next item, of those right and left in turn, or -1, and what bounds states after it.
-std::int64_t next_item(std::int64_t items, Integers item_profit, Integers item_weight,
-                       Integers opposite, Span<std::int64_t> control) {
-    skip(items, opposite, control);
-    const bool to_right = control[RIGHT] < items && (control[LEFT] < 0 || control[STAGE] % 2 == 0);
-    if (!to_right && control[LEFT] < 0)
-        return -1;
-    const std::int64_t item = to_right ? control[RIGHT]++ : control[LEFT]--;
-    const std::int64_t sign = to_right ? 1 : -1;
-    skip(items, opposite, control);
-    control[PROFIT_STEP] = sign * item_profit[item];
-    control[WEIGHT_STEP] = sign * item_weight[item];
-    const bool comes = control[RIGHT] < items, goes = control[LEFT] >= 0;
-    control[COMES_PROFIT] = comes ? item_profit[control[RIGHT]] : 0;
-    control[COMES_WEIGHT] = comes ? item_weight[control[RIGHT]] : 1;
-    control[GOES_PROFIT] = goes ? item_profit[control[LEFT]] : 1;
-    control[GOES_WEIGHT] = goes ? item_weight[control[LEFT]] : 0;
-    return item;
-}
-
 /// End the stage under way, and begin the next one.
 void turn(int begin, int items, int room, Integers item_profit, Integers item_weight,
           Integers opposite, Integers profit, Integers weight, Integers history,
@@ -119,22 +71,26 @@ void turn(int begin, int items, int room, Integers item_profit, Integers item_we
     control[TILES] = 0;
     if (!begin || control[REASON] != NONE)
         return;
-    control[REASON] = why_not(room, control);
+    control[REASON] = why_not(control.data(), control[COUNT], room);
     if (control[REASON] != NONE)
         return;
-    const std::int64_t item = next_item(items, item_profit, item_weight, opposite, control);
-    if (item < 0) { // every item is treated, and the best profit is known
+    skip(items, opposite, control);
+    const bool to_right = control[RIGHT] < items && (control[LEFT] < 0 || control[STAGE] % 2 == 0);
+    if (!to_right && control[LEFT] < 0) { // every item is treated, and the best profit is known
         control[COUNT] = 0;
         control[REASON] = EMPTY;
         return;
     }
-    control[BEFORE] = control[PROFIT];
-    see_best(room, profit, weight, history, ancestor, control);
-    control[TILES] = (2 * control[COUNT] + TILE - 1) / TILE;
-    ++control[EPOCH];
-    control[TICKET] = 0;
-    control[VISITED] += 2 * control[COUNT];
-    treated[control[STAGE]++] = item;
+    const std::int64_t item = to_right ? control[RIGHT]++ : control[LEFT]--;
+    const std::int64_t sign = to_right ? 1 : -1;
+    skip(items, opposite, control);
+    see_sides(item_profit.data(), item_weight.data(), items, control.data());
+    const std::int64_t from = control[SIDE] * room, count = control[COUNT];
+    const std::int64_t step = sign * item_weight[item], limit = control[CAPACITY];
+    begin_stage(profit.data() + from, weight.data() + from, history.data() + from,
+                ancestor.data() + from, last_that_fits(weight, from, count, limit),
+                last_that_fits(weight, from, count, limit - step), item, sign * item_profit[item],
+                step, treated.data(), control.data());
 }
 
 /// Merge the list with its shifted copy.

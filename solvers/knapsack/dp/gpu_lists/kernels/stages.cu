@@ -18,14 +18,6 @@ __device__ inline Whole skip_left(Whole at, const INDEX* opposite, Whole best) {
     }
 }
 
-__device__ inline Reason why_not(Whole count, Whole stage, Whole best, int room,
-                                 const INDEX* control) {
-    if (control[VISITED] >= control[UNTIL]) return PAUSE;
-    if (count == 0 || best >= control[TARGET]) return EMPTY;
-    if (stage == STAGES) return CHECKPOINT;
-    return 2 * count > room ? FULL : NONE;
-}
-
 // One warp: all lanes know the same, and the first one writes it down.
 extern "C" __global__ void __launch_bounds__(32) turn(
     int begin, int items, int room, const INDEX* __restrict__ item_profit,
@@ -40,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(32) turn(
     const Whole best = control[PROFIT], stage = control[STAGE], capacity = control[CAPACITY];
     Reason reason = Reason(control[REASON]);
     const bool asked = begin && reason == NONE;
-    if (asked) reason = why_not(count, stage, best, room, control);
+    if (asked) reason = why_not(control, count, room);
     Whole right = control[RIGHT], left = control[LEFT], item = -1, sign = 1;
     if (asked && reason == NONE) {
         right = skip_right(right, items, opposite, best);
@@ -75,29 +67,10 @@ extern "C" __global__ void __launch_bounds__(32) turn(
         return own_weight[k] + weight_step <= capacity;
     }) - 1;
     if (!first) return;
-    const Whole of_own = i < 0 ? LOWEST : Whole(own_profit[i]);
-    const Whole of_shifted = j < 0 ? LOWEST : own_profit[j] + profit_step;
-    control[BEFORE] = Stored(best);
-    if (larger(of_own, of_shifted) > best) {
-        const bool lighter = i >= 0 && j >= 0 && own_weight[i] <= own_weight[j] + weight_step;
-        const bool shifted = of_shifted > of_own || (of_shifted == of_own && !lighter);
-        const Whole at = side * room + (shifted ? j : i);
-        control[PROFIT] = Stored(larger(of_own, of_shifted));
-        control[HISTORY] = Stored(Bits(history[at]) | (shifted ? Bits(1) << stage : Bits(0)));
-        control[ANCESTOR] = Stored(ancestor[at]);
-    }
-    control[PROFIT_STEP] = Stored(profit_step);
-    control[WEIGHT_STEP] = Stored(weight_step);
-    control[COMES_PROFIT] = right < items ? item_profit[right] : 0;
-    control[COMES_WEIGHT] = right < items ? item_weight[right] : 1;
-    control[GOES_PROFIT] = left >= 0 ? item_profit[left] : 1;
-    control[GOES_WEIGHT] = left >= 0 ? item_weight[left] : 0;
-    control[TILES] = Stored((2 * count + TILE - 1) / TILE);
-    control[EPOCH] = control[EPOCH] + 1;
-    control[TICKET] = 0;
-    control[VISITED] = Stored(control[VISITED] + 2 * count);
-    treated[stage] = Stored(item);
-    control[STAGE] = Stored(stage + 1);
+    see_sides(item_profit, item_weight, items, control);
+    const Whole from = side * room;
+    begin_stage(own_profit, own_weight, history + from, ancestor + from, i, j, item, profit_step,
+                weight_step, treated, control);
 }
 
 // The two lists of a stage: the states as they are, and shifted by the item.
