@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.verify.residuals import DOUBTFUL, holds, widest_span, without_far_limits
+from gpu_bridge.verify.residuals import DOUBTFUL, holds, is_wider, without_far_limits
 from gpu_bridge.verify.verify import gap_closed, verify
 from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
@@ -54,7 +54,7 @@ def is_worth_a_try(
     most = MOST_AGAIN if _goes_on(problem, options, start, live) else MOST
     if not 0 < size <= most or not problem.num_columns or not problem.num_nonzeros:
         return False
-    if problem.is_mip and (problem.num_rows == 1 or widest_span(problem).ratio > DOUBTFUL):
+    if problem.is_mip and (problem.num_rows == 1 or is_wider(problem, DOUBTFUL)):
         return False
     return without_far_limits(problem) is problem
 

@@ -57,9 +57,13 @@ def holds_exactly(problem: Problem, x: FloatArray) -> bool:
         return False
     A = problem.entries
     activity = A.times(x)
+    low, high = problem.row_lower, problem.row_upper
+    miss = float(np.max(np.maximum(low - activity, activity - high), initial=0.0))
+    most = A.size_range[1] * float(np.abs(x).sum())
+    if miss > 2.0 * (x.size + 1) * EPS * most:  # more than the error of any row
+        return False
     terms = np.diff(A.indptr)
     error = (terms + 1) * EPS * A.magnitudes.times(np.abs(x))
-    low, high = problem.row_lower, problem.row_upper
     if np.any((activity + error < low) | (activity - error > high)):
         return False
     doubt = np.flatnonzero((activity - error < low) | (activity + error > high))

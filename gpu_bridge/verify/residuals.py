@@ -63,10 +63,17 @@ def largest_relative_violation(problem: Problem, x: FloatArray) -> float:
     may be no doubles that meet the row. Rows of integer columns are added up without rounding.
     """
     activity = problem.entries.times(x)
-    rows = row_violations(problem, activity)
+    return over_sides(
+        problem, x, activity, row_violations(problem, activity), bound_violations(problem, x)
+    )
+
+
+def over_sides(
+    problem: Problem, x: FloatArray, activity: FloatArray, rows: FloatArray, outside: FloatArray
+) -> float:
+    """Return :func:`largest_relative_violation`, from violations of rows and of bounds."""
     if rows.any():
         rows = np.maximum(0.0, rows - _resolution(problem, x, rows))
-    outside = bound_violations(problem, x)
     if not (rows.any() or outside.any()):
         return 0.0
     relative = _over_side(rows, activity, problem.row_lower, problem.row_upper)
@@ -266,15 +273,24 @@ def _with_farthest(
     return largest
 
 
+def is_wider(problem: Problem, ratio: float) -> bool:
+    """Whether the widest span of a row is larger; that of the whole model mostly says it."""
+    smallest, largest = problem.entries.size_range
+    if problem.is_mip:
+        largest *= max(1.0, size_range(problem.lower, problem.upper)[1])
+    return largest > ratio * smallest and widest_span(problem).ratio > ratio
+
+
 def unsafe_reason(problem: Problem) -> str:
     """Return why no engine's proof is passed on; empty where nothing speaks against it."""
-    span = widest_span(problem)
-    return span.sentence(problem) if span.ratio > UNSAFE else far_reason(problem)
+    if is_wider(problem, UNSAFE):
+        return widest_span(problem).sentence(problem)
+    return far_reason(problem)
 
 
 def far_reason(problem: Problem) -> str:
     """Return which side or bound of a mixed-integer model is too far off; empty without one."""
-    if not problem.is_mip:
+    if not problem.is_mip or _has_near_limits(problem, FARTHEST):
         return ""
     for name, label, low, high, most in (
         ("Row", problem.row_label, problem.row_lower, problem.row_upper, _farthest_side(problem)),
@@ -301,9 +317,7 @@ def without_far_limits(problem: Problem) -> Problem:
     It is a relaxation: its bounds and its infeasibility are those of the problem, too. The problem
     itself where there are none.
     """
-    limits = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
-    smallest, _ = problem.entries.size_range  # no row's largest entry is smaller
-    if size_range(*limits)[1] < min(FAR, FARTHEST * min(smallest, 1.0)):
+    if _has_near_limits(problem, FAR):
         return problem
     side, most = _farthest_side(problem), _farthest(problem, FAR)
     columns = _beyond(problem.lower, problem.upper, most)
@@ -316,6 +330,13 @@ def without_far_limits(problem: Problem) -> Problem:
         row_lower=np.where(rows[0], -np.inf, problem.row_lower),
         row_upper=np.where(rows[1], np.inf, problem.row_upper),
     )
+
+
+def _has_near_limits(problem: Problem, most: float) -> bool:
+    """Whether all limits are so near that no column or row has to be looked at by itself."""
+    limits = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
+    smallest, _ = problem.entries.size_range  # no row's largest entry is smaller
+    return size_range(*limits)[1] < min(most, FARTHEST * min(smallest, 1.0))
 
 
 def _beyond(low: FloatArray, high: FloatArray, most: FloatArray) -> tuple[BoolArray, BoolArray]:

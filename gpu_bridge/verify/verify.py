@@ -39,6 +39,7 @@ from gpu_bridge.verify.residuals import (
     integrality_violation,
     largest_relative_violation,
     lp_residuals,
+    over_sides,
     row_violations,
     unsafe_reason,
 )
@@ -252,7 +253,7 @@ def _grade_mip(
     gap = objective - outcome.bound if np.isfinite(outcome.bound) else np.nan
     found = Residuals(
         primal=float(max(np.max(rows, initial=0.0), np.max(columns, initial=0.0))),
-        primal_relative=largest_relative_violation(problem, x),
+        primal_relative=over_sides(problem, x, row_activity, rows, columns),
         integrality=integrality_violation(problem, x),
         gap=abs(gap),
         gap_relative=abs(gap) / max(abs(objective), 1e-9),

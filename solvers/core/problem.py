@@ -218,7 +218,7 @@ class Problem:
         """Number of stored entries of A."""
         return self.entries.nnz
 
-    @property
+    @cached_property
     def is_mip(self) -> bool:
         """Whether any column must be integer."""
         return bool(self.integrality.any())
@@ -287,6 +287,8 @@ class Problem:
         """Return a problem that shares all arrays with this one but those given."""
         made = object.__new__(type(self))
         made.__dict__.update(self.__dict__, **fields)
+        if "integrality" in fields:
+            made.__dict__.pop("is_mip", None)
         for array in (made.cost, made.integrality):
             array.flags.writeable = False
         return made

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from solvers.core.outcome import Basis, Outcome, Proof, SolutionStatus, StopReason
+from solvers.core.outcome import Basis, Outcome, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.highs.model import Prepared
 from solvers.highs.task import Reply
 
 
-def to_outcome(reply: Reply, prepared: Prepared) -> Outcome:
+def to_outcome(reply: Reply, prepared: Prepared, pool: tuple[PoolSolution, ...] = ()) -> Outcome:
     """Translate HiGHS's reply into an outcome in the units of the problem."""
     basis = None
     if reply.column_status is not None and reply.row_status is not None:
@@ -27,6 +27,7 @@ def to_outcome(reply: Reply, prepared: Prepared) -> Outcome:
         candidate=reply.candidate,
         message=reply.message,
         statistics=dict(reply.statistics),
+        pool=pool,
     )
 
 

@@ -25,7 +25,7 @@ from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, lp_settings, mip_settings, prepare
 from solvers.highs.run import run
 from solvers.highs.task import Brief, Offers, Reply, Setting, Task, Work
-from solvers.highs.under_way import QUIET, UnderWay
+from solvers.highs.under_way import QUIET, UnderWay, settings_for
 
 RAY_NONZEROS = 100_000
 """Up to this size an infeasible LP is solved again for its Farkas multipliers."""
@@ -148,7 +148,7 @@ def search_briefly(
         prepared = prepare(problem)
         if prepared.empty_column is not None:
             return _no_integer(problem, prepared.empty_column), None
-        task = make_task(prepared, options, start)
+        task = make_task(prepared, options, start, settings_for(prepared.model))
         under_way = UnderWay(problem, options, prepared, task, progress)
         if under_way.wait(seconds) or progress.should_stop() is not None:
             return under_way.end(OVERSTAY), None

@@ -60,8 +60,7 @@ class UnderWay:
         self._options = options
         self._prepared = prepared
         self._channel = channel = _Channel(progress)
-        own = replace(task, settings={**task.settings, **_settings(task.model)})
-        self._begun = Begun(lambda: run(own, channel), channel, kept=True)
+        self._begun = Begun(lambda: run(task, channel), channel, kept=True)
 
     def fits(self, problem: Problem, options: EngineOptions) -> bool:
         """Whether it is the branch and bound of a problem with these options."""
@@ -86,12 +85,12 @@ class UnderWay:
             HiGHS fails without an answer.
         """
         reply = wait_for_reply(self._begun, self._prepared.model, patience)
-        return replace(to_outcome(reply, self._prepared), pool=self._pool())
+        return to_outcome(reply, self._prepared, self._pool())
 
     def so_far(self) -> Outcome:
         """Return what is known while it goes on."""
         reply = self._channel.told.reply(self._prepared.model, Ending.TIME_LIMIT)
-        return replace(to_outcome(reply, self._prepared), pool=self._pool())
+        return to_outcome(reply, self._prepared, self._pool())
 
     def go_on(self, progress: Progress, offers: Offers | None) -> Outcome:
         """Go on and return the answer; whoever is at work beside it is asked and told.
@@ -131,7 +130,8 @@ class UnderWay:
         return tuple(sorted(points, key=lambda point: point.objective))
 
 
-def _settings(model: Model) -> Mapping[str, Setting]:
+def settings_for(model: Model) -> Mapping[str, Setting]:
+    """Return the settings of a branch and bound of a small model on one core."""
     jumps = model.value.size >= WORTH_A_JUMP
     return QUIET if jumps else {**QUIET, "mip_heuristic_run_feasibility_jump": False}
 
