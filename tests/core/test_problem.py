@@ -132,8 +132,8 @@ def test_empty_problems_are_fine() -> None:
 
 def test_relaxation_drops_integrality_only() -> None:
     problem = small(integrality=True)
-    relaxed = problem.relaxation()
     assert problem.is_mip
+    relaxed = problem.relaxation()
     assert not relaxed.is_mip
     assert np.array_equal(problem.cost, relaxed.cost)
 

@@ -11,7 +11,7 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.options import make_options
 from gpu_bridge.verify.refutation import holds_exactly, refuting_point, rounded_bound
-from gpu_bridge.verify.residuals import UNSAFE, largest_relative_violation, widest_span
+from gpu_bridge.verify.residuals import UNSAFE, is_wider, largest_relative_violation, widest_span
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -102,6 +102,18 @@ def test_a_claim_of_infeasibility_is_refuted_by_a_plain_point() -> None:
     assert answer.solution_status is SolutionStatus.FEASIBLE
     assert answer.stop_reason is StopReason.NUMERICAL_TROUBLE
     assert "refutes" in answer.message
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("integer", [False, True])
+def test_the_span_of_the_model_stands_for_that_of_its_rows(seed: int, integer: bool) -> None:
+    rng = np.random.default_rng(seed)
+    A = np.where(rng.random((4, 6)) < 0.6, 10.0 ** rng.integers(-6, 6, (4, 6)), 0.0)
+    upper = np.where(rng.random(6) < 0.3, np.inf, 10.0 ** rng.integers(0, 5, 6))
+    problem = Problem.from_arrays(np.ones(6), A, row_upper=1.0, upper=upper, integrality=integer)
+    widest = widest_span(problem).ratio
+    for ratio in (0.5 * widest, widest, 2.0 * widest, UNSAFE):
+        assert is_wider(problem, ratio) == (widest > ratio)
 
 
 def test_a_bound_in_unsafe_magnitudes_is_passed_on_only_if_it_is_exact() -> None:
