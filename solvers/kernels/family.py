@@ -2,7 +2,9 @@
 
 A family is three files with one stem. ``step.py`` declares (this module's classes), ``step.cu``
 holds ``extern "C"`` kernels and ``step.cpp`` their twins, with the same names and arguments in the
-same order, and the number of threads after them. An engine imports the declaration only and calls
+same order, and the number of threads after them. A kernel of many arguments takes structures
+(:func:`structure`), declared once in a header that both include; it is a device function then, and
+its entry point is made from the declaration. An engine imports the declaration only and calls
 ``family["name"](...)``; whether the ``.cu`` or the twin runs follows from where the arrays live.
 
 Device code comes with the wheel (:mod:`solvers.kernels.ahead`), or is compiled at the first launch
@@ -18,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +116,15 @@ class Argument:
     ``kind`` is ``real[]``, ``index[]`` or ``packed[]`` for arrays and ``real``, ``index`` or
     ``int`` (32 bits) for scalars; ``direction`` is ``in``, ``out`` or ``inout``. A packed array
     has a type of its own, chosen with the data: an argument ``values`` is an array of
-    ``VALUES_T`` in device code.
+    ``VALUES_T`` in device code. An argument may be the ``field`` of a ``structure``
+    (:func:`structure`).
     """
 
     name: str
     kind: str
     direction: str = "in"
+    structure: str = ""
+    field: str = ""
 
     def __post_init__(self) -> None:
         if self.kind not in ARRAYS + SCALARS or self.direction not in ("in", "out", "inout"):
@@ -136,6 +142,20 @@ def arguments(declarations: str) -> tuple[Argument, ...]:
         names = (first, *(name.strip() for name in declaration.split(",")[1:]))
         found += (Argument(name, kind, *direction) for name in names)
     return tuple(found)
+
+
+def structure(name: str, fields: str, prefix: str | None = None) -> tuple[Argument, ...]:
+    """Declare the fields of a structure, in their order in C++, as arguments of a kernel.
+
+    Device code and twin take the structure as one parameter; what is passed from Python stays one
+    value for each field. An argument is called ``prefix``, which is ``name_`` if it is left out,
+    and then as the field.
+    """
+    before = f"{name}_" if prefix is None else prefix
+    return tuple(
+        Argument(before + one.name, one.kind, one.direction, name, one.name)
+        for one in arguments(fields)
+    )
 
 
 @dataclass(frozen=True)
@@ -211,6 +231,8 @@ class Kernel:
     traffic : callable, optional
         From the arguments to the bytes that have to travel at least once, where these are not all
         arrays, once for each way.
+    bounds : str
+        Of ``__launch_bounds__``, for a kernel with structures.
     """
 
     name: str
@@ -219,6 +241,7 @@ class Kernel:
     launch: Callable[[Values], Launch]
     work: Callable[[Values], int]
     traffic: Callable[[Values], int] | None = None
+    bounds: str = ""
 
     @cached_property
     def arrays(self) -> tuple[int, ...]:
@@ -337,8 +360,13 @@ class Family:
         return importlib.import_module(f"solvers.native.{native_name(self.package, self.stem)}")
 
     def source(self) -> str:
-        """Return the device code with its shared headers put in."""
-        return load_source(self.package, f"{self.stem}.cu")
+        """Return the device code with its shared headers put in, and with its entry points."""
+        code = load_source(self.package, f"{self.stem}.cu")
+        return code + "".join(
+            _entry_point(kernel, self.cooperative)
+            for kernel in self.kernels.values()
+            if any(argument.structure for argument in kernel.arguments)
+        )
 
     def types(self, real: str = "float64", index: str = "int32", **packed: str) -> Types:
         """Return the macros to compile with; a packed array not named is of ``real``."""
@@ -430,9 +458,46 @@ def packed_macro(name: str) -> str:
     return f"{name.upper()}_T"
 
 
+def _entry_point(kernel: Kernel, cooperative: bool) -> str:
+    """Return the entry point of a kernel with structures, which makes them from its parameters.
+
+    Parameters can tell the compiler that nothing else points to what is only read, as fields
+    cannot. Blocks of a cooperative kernel read what others write while it runs.
+    """
+    parameters = ", ".join(_parameter(one, cooperative) for one in kernel.arguments)
+    passed = ", ".join(
+        f"{{{', '.join(f'.{one.field} = {one.name}' for one in group)}}}"
+        if name
+        else ", ".join(one.name for one in group)
+        for name, group in _by_structure(kernel.arguments)
+    )
+    bounds = f" __launch_bounds__({kernel.bounds})" if kernel.bounds else ""
+    return (
+        f'extern "C" __global__ void{bounds} {kernel.name}({parameters}) {{\n'
+        f"    {kernel.name}({passed});\n}}\n"
+    )
+
+
+def _by_structure(declared: Sequence[Argument]) -> list[tuple[str, list[Argument]]]:
+    groups = groupby(declared, key=lambda one: one.structure)
+    return [(name, list(members)) for name, members in groups]
+
+
+def _parameter(argument: Argument, cooperative: bool) -> str:
+    """Declare an argument as a parameter of device code."""
+    kind = argument.kind.removesuffix("[]")
+    types = {"real": "REAL", "index": "INDEX", "packed": packed_macro(argument.name)}
+    found = types.get(kind, kind)
+    if argument.kind in SCALARS:
+        return f"{found} {argument.name}"
+    if argument.direction == "in":
+        return f"const {found}* __restrict__ {argument.name}"
+    return f"{found}* {'' if cooperative else '__restrict__ '}{argument.name}"
+
+
 def compile_options(types: Types) -> tuple[str, ...]:
     """Return the compiler options for the types of a compilation."""
-    return ("-std=c++17", *(f"-D{macro}={C_TYPES[name]}" for macro, name in types))
+    return ("-std=c++20", *(f"-D{macro}={C_TYPES[name]}" for macro, name in types))
 
 
 def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:

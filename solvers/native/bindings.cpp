@@ -405,6 +405,15 @@ void constants(Module &module, const char *python_module,
     tell(module, "constants", PyUnicode_FromString(python_module), told);
 }
 
+void tell_fields(Module &module, const char *kernel, const char *const *fields, std::size_t count) {
+    PyObject *told = checked(PyTuple_New(static_cast<Py_ssize_t>(count)));
+    for (std::size_t at = 0; at < count; ++at) {
+        PyObject *name = fields[at] == nullptr ? none() : checked(PyUnicode_FromString(fields[at]));
+        PyTuple_SET_ITEM(told, static_cast<Py_ssize_t>(at), name);
+    }
+    tell(module, "fields", PyUnicode_FromString(kernel), told);
+}
+
 void record(Module &module, const char *python_module, const char *type_name, std::size_t size,
             std::initializer_list<std::pair<const char *, std::size_t>> offsets) {
     PyObject *told = checked(PyDict_New());

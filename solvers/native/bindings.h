@@ -180,10 +180,6 @@ template <class... Values> struct Taken<std::tuple<Values...>> {
     static void name(std::vector<const char *> &parts) { Taken<Read>::name(parts); }
 };
 
-/// Names that type: using Both = decltype(arguments_of(&both)).
-template <class Result, class... Values>
-Arguments<std::remove_cvref_t<Values>...> arguments_of(Result (*)(Values...));
-
 /// A field of a structure, an attribute of its name in Python.
 struct Field {
     const char *name;
@@ -290,6 +286,62 @@ inline void expose(Module &module, const char *name, Result (*function)(Values..
            sizeof...(Names) > 0 ? all : nullptr);
 }
 
+/// What a kernel's twin takes: the fields of each structure in its place, one after the other.
+template <class... Values> struct Parameters {
+    using Places = Layout<Values...>;
+    template <class Value> static constexpr bool is_structure = requires { Fields<Value>::known; };
+    template <class Value> static constexpr std::size_t width() {
+        if constexpr (is_structure<Value>)
+            return std::size(Fields<Value>::list);
+        else
+            return 1;
+    }
+    static constexpr std::size_t count = (width<Values>() + ... + 0);
+
+    struct Table {
+        std::array<Type, count + 1> types{};
+        std::array<std::size_t, count + 1> offsets{};
+        std::array<const char *, count + 1> fields{}; // null for what is in no structure
+    };
+    static constexpr Table table = [] {
+        Table made;
+        std::size_t at = 0, place = 0;
+        const auto add = [&]<class Value>(std::type_identity<Value>) {
+            const std::size_t start = Places::offsets[place++];
+            if constexpr (is_structure<Value>) {
+                for (const Field &field : Fields<Value>::list) {
+                    made.types[at] = *field.type;
+                    made.offsets[at] = start + field.offset;
+                    made.fields[at++] = field.name;
+                }
+            } else {
+                made.types[at] = type_of<Value>;
+                made.offsets[at++] = start;
+            }
+        };
+        (add(std::type_identity<Values>()), ...);
+        made.offsets[at] = Places::offsets[Places::count];
+        return made;
+    }();
+};
+
+/// Tell of a kernel's structures' fields, in the order in which they are passed; a test compares
+/// them with what Python declares.
+void tell_fields(Module &module, const char *kernel, const char *const *fields, std::size_t count);
+
+/// Declare the twin of a kernel, called with all values in their order and those of a structure in
+/// the order of its fields.
+template <class Result, class... Values>
+inline void expose_kernel(Module &module, const char *name, Result (*function)(Values...)) {
+    using Flat = Parameters<std::remove_cvref_t<Values>...>;
+    expose(module, name,
+           {reinterpret_cast<AnyFunction>(function), &invoke<Result, Values...>,
+            Flat::table.types.data(), Flat::table.offsets.data(), Flat::count,
+            &Given<Result>::name},
+           nullptr);
+    tell_fields(module, name, Flat::table.fields.data(), Flat::count);
+}
+
 /// Tell of constants that a Python module has, too; a test compares them.
 void constants(Module &module, const char *python_module,
                std::initializer_list<std::pair<const char *, double>> named);
@@ -366,10 +418,10 @@ NATIVE_STRUCT(native::SparseRows<std::int64_t>, indptr, indices, data)
     native::record(module, python_module, type_name, sizeof(structure),                            \
                    {NATIVE_EACH(NATIVE_OFFSET, structure, __VA_ARGS__)})
 
-#define NATIVE_KERNEL(module, name) native::expose(module, #name, &name)
+#define NATIVE_KERNEL(module, name) native::expose_kernel(module, #name, &name)
 #define NATIVE_KERNEL_BY_INDEX(module, name)                                                       \
-    native::expose(module, #name, &name<std::int32_t>),                                            \
-        native::expose(module, #name, &name<std::int64_t>)
+    native::expose_kernel(module, #name, &name<std::int32_t>),                                     \
+        native::expose_kernel(module, #name, &name<std::int64_t>)
 /// Declare twins of kernels, which are called with all arguments in their order.
 #define NATIVE_KERNELS(module, ...) NATIVE_EACH(NATIVE_KERNEL, module, __VA_ARGS__)
 /// The same for twins that are templates of their index type.

@@ -7,9 +7,6 @@ A solve then uploads the vectors that changed, starts from the last primal and d
 primal weight that the last solve arrived at, and stops at a tolerance, a time or a number of
 iterations of its own. Nothing is allocated on the device after the first solve.
 
-What this has in common with several solves at once (``shared_matrix``) stands here, too: their
-limits, their stream, and what a weight carried over may be.
-
 Infeasibility is not looked for here: the point of a problem without a solution is one of little
 error, and does not claim to be converged.
 """
@@ -78,7 +75,7 @@ class Point:
 
 
 class Clock(Progress):
-    """The limits of one of several solves, and whatever stops them all."""
+    """The limits of one solve of the sequence, and whatever stops all of it."""
 
     def __init__(self, outer: Progress) -> None:
         super().__init__()
@@ -123,11 +120,6 @@ def within_limits(
     x = np.clip(np.where(np.isfinite(x), x, 0.0), lower, upper)
     y = np.where(np.isfinite(y), y, 0.0)
     return x, allowed_duals(y, row_lower, row_upper)
-
-
-def near_suggested(weight: Any, suggested: Any) -> Any:
-    """Return a weight carried over, or the nearest that is not absurd beside the suggested one."""
-    return np.clip(weight, suggested / WEIGHT_RANGE, suggested * WEIGHT_RANGE)
 
 
 class WarmStarted:
@@ -256,7 +248,7 @@ class WarmStarted:
         suggested = suggested_weight(
             euclidean(now["cost"] * self._column_scale), euclidean(sides * self._row_scale)
         )
-        weight = float(near_suggested(self._weight, suggested))
+        weight = float(np.clip(self._weight, suggested / WEIGHT_RANGE, suggested * WEIGHT_RANGE))
         control = self._first_control.copy()
         for place, value in {
             Control.STEP: self._step,

@@ -24,7 +24,7 @@ def test_call_with_too_few_arguments_names_the_kernel():
 
 def test_headers_are_put_in_once_with_line_directives():
     source = load_source("solvers.pdlp.kernels", "matrix.cu")
-    assert source.count("struct Slices {") == 1
+    assert source.count("struct SlicedMatrix {") == 1
     assert source.count("struct Sum {") == 1
     assert '#include "' not in source
     assert '#line 1 "slices.cuh"' in source
@@ -33,7 +33,7 @@ def test_headers_are_put_in_once_with_line_directives():
 def test_compile_options_name_the_types():
     types = MATRIX.types("float32", "int64", indices="uint16", values="uint8")
     assert compile_options(types) == (
-        "-std=c++17",
+        "-std=c++20",
         "-DREAL=float",
         "-DINDEX=long long",
         "-DINDICES_T=unsigned short",

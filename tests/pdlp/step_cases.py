@@ -71,8 +71,8 @@ class StepCase:
         """The arguments of a kernel that runs whole blocks."""
         n, m = self.x.point.size, self.y.point.size
         values: dict[str, Any] = {
-            "reflected": self.reflected,
-            "cost": self.cost,
+            "x_reflected": self.reflected,
+            "x_cost": self.cost,
             "control": self.control,
             "count": count,
             "blocks": blocks,
@@ -86,14 +86,15 @@ class StepCase:
             values |= dict(zip(names, slices.arguments, strict=True))
         for prefix, side in (("x", self.x), ("y", self.y)):
             values |= {
-                prefix: side.point,
+                f"{prefix}_point": side.point,
                 f"{prefix}_anchor": side.anchor,
                 f"{prefix}_projection": side.projection,
                 f"{prefix}_difference": side.difference,
                 f"{prefix}_first_difference": side.first_difference,
+                f"{prefix}_lower": side.low,
+                f"{prefix}_upper": side.high,
+                f"{prefix}_metric": side.metric,
             }
-        values |= {"lower": self.x.low, "upper": self.x.high, "column_metric": self.x.metric}
-        values |= {"row_lower": self.y.low, "row_upper": self.y.high, "row_metric": self.y.metric}
         return tuple(values[argument.name] for argument in kernel.arguments)
 
     def row_measure_arguments(self, partial: np.ndarray) -> tuple[Any, ...]:

@@ -117,7 +117,7 @@ def test_nothing_happens_while_control_says_stop(stop):
 @settings(max_examples=20)
 def test_steps_fast_equals_single_steps(which, threads):
     fast, single = case_of(which, 5), case_of(which, 5)
-    STEP.twin.steps_fast(2, 5, fast.primal_arguments(), fast.dual_arguments(), threads)
+    STEP.twin.steps_fast(2, 5, *fast.primal_arguments(), *fast.dual_arguments(), threads)
     for offset in range(2, 7):
         STEP["primal_step"](*single.primal_arguments(), offset, KEEP_NONE)
         STEP["dual_step"](*single.dual_arguments(), offset, KEEP_NONE)

@@ -1,8 +1,8 @@
 // What code needs that a GPU's kernels and the CPU's loops have in common.
 //
-// A CPU file names its types (REAL, INDEX), has <cmath>, and includes such a header within an
-// anonymous namespace of its own. Products and sums are rounded one by one, so that both get the
-// same bits.
+// A CPU file names its types (REAL, INDEX), has <cmath> and native/arrays.h, and includes such a
+// header within an anonymous namespace of its own. Products and sums are rounded one by one, so that
+// both get the same bits. An Array is a pointer on a GPU, and a view with its length on the CPU.
 
 #pragma once
 
@@ -10,6 +10,8 @@
 #define BOTH __device__ __forceinline__
 #define UNROLLED _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
+template <class T> using Array = T*;
+template <class T> using Table = T*;
 BOTH double times(double a, double b) { return __dmul_rn(a, b); }
 BOTH float times(float a, float b) { return __fmul_rn(a, b); }
 BOTH double plus(double a, double b) { return __dadd_rn(a, b); }
@@ -18,6 +20,8 @@ BOTH long long bits_of(double a) { return __double_as_longlong(a); }
 #define BOTH inline
 #define UNROLLED
 #define ROLLED
+template <class T> using Array = native::Span<T>;
+template <class T> using Table = native::Grid<T>; // rows of equal length, one after the other
 BOTH double times(double a, double b) { return a * b; }
 BOTH float times(float a, float b) { return a * b; }
 BOTH double plus(double a, double b) { return a + b; }

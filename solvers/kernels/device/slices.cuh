@@ -9,6 +9,7 @@
 #pragma once
 
 #include "reduce.cuh"
+#include "sliced.cuh"
 
 #define TEAM 256
 #define TEAM_WARPS 8
@@ -16,20 +17,12 @@
 enum SliceKind { SHORT_ROWS = 0, ROW_OF_UNIT = 1, ROW_OF_UNITS = 2 };
 
 template <class Index, class Value>
-struct Slices {
-    int units;
-    const int4* __restrict__ meta;  // of each slice: first entry / 32, steps, first row, code
-    const Index* __restrict__ indices;
-    const Value* __restrict__ values;
-    const REAL* __restrict__ table;     // what codes stand for
-    const INDEX* __restrict__ splits;   // of units of one row: first partial, which, how many
-    REAL* partials;
-    INDEX* tickets;
-};
+using Slices = SlicedMatrix<INDEX, const Index*, const Value*>;
 
-__device__ __forceinline__ int slice_lanes(int code) { return 1 << (code & 15); }
-__device__ __forceinline__ int slice_kind(int code) { return (code >> 4) & 3; }
-__device__ __forceinline__ int slice_rows(int code) { return (code >> 6) & 63; }
+template <class Index, class Value>
+__device__ __forceinline__ int4 slice_of(const Slices<Index, Value>& matrix, int unit, int warp) {
+    return __ldg((const int4*)matrix.meta + unit * TEAM_WARPS + warp);
+}
 
 __device__ __forceinline__ REAL entry_value(double raw, const REAL*) { return (REAL)raw; }
 __device__ __forceinline__ REAL entry_value(float raw, const REAL*) { return (REAL)raw; }
@@ -211,8 +204,9 @@ __device__ __forceinline__ void run_units(
     int first, int stride, const Slices<Index, Value>& matrix, const Work& work, Owner& owner,
     REAL* scratch, int team_in_block) {
     const int warp = (threadIdx.x & (TEAM - 1)) >> 5;
-    for (int unit = first; unit < matrix.units; unit += stride) {
-        const int4 slice = __ldg(&matrix.meta[unit * TEAM_WARPS + warp]);
+    const int units = matrix.slices / TEAM_WARPS;
+    for (int unit = first; unit < units; unit += stride) {
+        const int4 slice = slice_of(matrix, unit, warp);
         run_unit(unit, slice, entries_of(slice, matrix), matrix, work, owner, scratch,
                  team_in_block);
     }
@@ -224,6 +218,6 @@ __device__ __forceinline__ void run_unit(
     int unit, const Slices<Index, Value>& matrix, const Work& work, Owner& owner,
     REAL* scratch) {
     const int warp = threadIdx.x >> 5;
-    const int4 slice = __ldg(&matrix.meta[unit * TEAM_WARPS + warp]);
+    const int4 slice = slice_of(matrix, unit, warp);
     run_unit(unit, slice, entries_of(slice, matrix), matrix, work, owner, scratch, 0);
 }

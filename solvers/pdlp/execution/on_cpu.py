@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from solvers.core.concurrency import threads_for
 from solvers.core.progress import Progress
@@ -23,9 +23,6 @@ from solvers.pdlp.kernels.measure import MEASURE
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, STEP
 from solvers.pdlp.state import State
 from solvers.pdlp.termination import Record
-
-if TYPE_CHECKING:
-    from solvers.pdlp.shared_matrix.state import State as SharedState
 
 THREADS_TRIED_FROM = 20_000
 """Elementary steps of half an iteration from which threads are given a trial."""
@@ -47,34 +44,31 @@ that have just been started can take some 50 ms to find their cores, as long as 
 Arguments = tuple[Any, ...]
 
 
-def primal_arguments(state: State | SharedState) -> Arguments:
+def primal_arguments(state: State) -> Arguments:
     """Return the arguments of the primal step up to ``control``."""
     x, gathered = state.x, state.y.point
     own = (x.point, x.anchor, *state.column_data, state.reflected, *x.written)
     return (*state.column_matrix, gathered, *own, state.control)
 
 
-def dual_arguments(state: State | SharedState) -> Arguments:
+def dual_arguments(state: State) -> Arguments:
     """Return the arguments of the dual step up to ``control``."""
     y, gathered = state.y, state.reflected
     own = (y.point, y.anchor, *state.row_data, *y.written)
     return (*state.row_matrix, gathered, *own, state.control)
 
 
-def staying_arguments(
-    state: State, count: int, thread_blocks: int, memory: Arguments, *, reflected: bool
-) -> Arguments:
+def staying_arguments(state: State, count: int, thread_blocks: int, memory: Arguments) -> Arguments:
     """Return the arguments of a kernel whose threads stay for a whole block of iterations.
 
-    ``memory`` is what its thread blocks tell each other through; ``reflected`` says whether the
-    kernel keeps the reflected primal point in the state's own array.
+    ``memory`` is what its thread blocks tell each other through.
     """
     x, y = state.x, state.y
     return (
         *state.column_matrix,
         *state.row_matrix,
         *(x.point, x.anchor, *state.column_data),
-        *((state.reflected,) if reflected else ()),
+        state.reflected,
         *x.written,
         *(y.point, y.anchor, *state.row_data, *y.written),
         state.control,
@@ -240,7 +234,8 @@ def kernels_of(state: State) -> BlockKernels:
         STEP["dual_step"](*dual_arguments(state), offset, keep, threads=threads)
 
     def steps(first: int, count: int, threads: int) -> None:
-        STEP.twin.steps_fast(first, count, primal_arguments(state), dual_arguments(state), threads)
+        halves = (*primal_arguments(state), *dual_arguments(state))
+        STEP.twin.steps_fast(first, count, *halves, threads)
 
     def check(count: int) -> None:
         MEASURE["measure_rows"](*row_measure_arguments(state), threads=threads)

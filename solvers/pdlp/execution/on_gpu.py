@@ -184,9 +184,8 @@ class BlocksOnGpu:
         if mode.kind is Synchronisation.LAUNCHES:
             return single_steps(STEP, primal_arguments(state), dual_arguments(state), count)
         memory = self._shared_memory(mode.kind)
-        flow = mode.kind is Synchronisation.FLOW
-        arguments = staying_arguments(state, count, mode.thread_blocks, memory, reflected=not flow)
-        if flow:
+        arguments = staying_arguments(state, count, mode.thread_blocks, memory)
+        if mode.kind is Synchronisation.FLOW:
             return [STAYING.bind("flow_steps", *arguments)]
         clear = _SetToZero(self._cupy, memory[0], self._stream)
         return [clear, STAYING.bind("barrier_steps", *arguments)]

@@ -5,23 +5,9 @@
 
 namespace {
 
-#include "control.cuh"
+#include "sides.cuh"
 
 constexpr int KEEP_NONE = 0, KEEP_FIRST = 1, KEEP_LAST = 2;
-
-/// What the points of one side and their steps are written to.
-struct Side {
-    NumbersOut point;
-    Numbers anchor;
-    NumbersOut projection, difference, first_difference;
-
-    void check(const char *name, std::int64_t owners) const {
-        native::check_length(name, point.size(), owners);
-        for (const std::int64_t size :
-             {anchor.size(), projection.size(), difference.size(), first_difference.size()})
-            native::check_length("a vector beside it", size, point.size());
-    }
-};
 
 /// How far the next point is from the reflected one, and from the anchor.
 struct Averaging {
@@ -32,6 +18,7 @@ struct Averaging {
         weight = (k + 1.0) / (k + 2.0);
     }
     /// Put the next point i and what is kept of the step into place.
+    template <class Side>
     void advance(const Side &side, std::int64_t i, double current, double projected,
                  double mirrored, int keep) const {
         const double relaxed = gamma * mirrored + (1.0 - gamma) * current;
@@ -47,18 +34,15 @@ struct Averaging {
 
 /// The half that owns the columns; the matrix is A'.
 template <class Index> struct PrimalHalf {
-    Slices<Index> matrix;
-    Numbers y, cost, lower, upper, metric;
-    NumbersOut reflected;
-    Side x;
+    const Slices<Index> &matrix;
+    Numbers y;
+    const ColumnSide &x;
     Numbers control;
 
     void check() const {
         native::check_length("control", control.size(), STOP + 1);
-        x.check("x", matrix.height == 1 ? matrix.slices : 0);
-        for (const std::int64_t size :
-             {cost.size(), lower.size(), upper.size(), metric.size(), reflected.size()})
-            native::check_length("a vector of the columns", size, x.point.size());
+        check_owned(matrix, x.point, x.anchor, x.cost, x.lower, x.upper, x.metric, x.reflected,
+                    x.projection, x.difference, x.first_difference);
     }
 
     void advance(std::int64_t offset, int keep, int threads) const {
@@ -68,10 +52,10 @@ template <class Index> struct PrimalHalf {
         const double tau = control[TAU];
         for_each_row(matrix, threads, [&](std::int64_t j, const auto &row, const auto &rows) {
             const double product = products_of(rows, row, y)[0], current = x.point[j];
-            const double moved = current - tau * metric[j] * (cost[j] - product);
-            const double projected = std::min(std::max(moved, lower[j]), upper[j]);
+            const double moved = current - tau * x.metric[j] * (x.cost[j] - product);
+            const double projected = std::min(std::max(moved, x.lower[j]), x.upper[j]);
             const double mirrored = 2.0 * projected - current;
-            reflected[j] = mirrored;
+            x.reflected[j] = mirrored;
             averaging.advance(x, j, current, projected, mirrored, keep);
         });
     }
@@ -79,16 +63,15 @@ template <class Index> struct PrimalHalf {
 
 /// The half that owns the rows; the matrix is A.
 template <class Index> struct DualHalf {
-    Slices<Index> matrix;
-    Numbers reflected, row_lower, row_upper, metric;
-    Side y;
+    const Slices<Index> &matrix;
+    Numbers reflected;
+    const RowSide &y;
     Numbers control;
 
     void check() const {
         native::check_length("control", control.size(), STOP + 1);
-        y.check("y", matrix.height == 1 ? matrix.slices : 0);
-        for (const std::int64_t size : {row_lower.size(), row_upper.size(), metric.size()})
-            native::check_length("a vector of the rows", size, y.point.size());
+        check_owned(matrix, y.point, y.anchor, y.lower, y.upper, y.metric, y.projection,
+                    y.difference, y.first_difference);
     }
 
     void advance(std::int64_t offset, int keep, int threads) const {
@@ -98,10 +81,10 @@ template <class Index> struct DualHalf {
         const double sigma = control[SIGMA];
         for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
             const double product = products_of(rows, row, reflected)[0], current = y.point[i];
-            const double step = sigma * metric[i];
+            const double step = sigma * y.metric[i];
             const double moved = current - step * product;
             const double projected =
-                moved - std::min(std::max(moved, -step * row_upper[i]), -step * row_lower[i]);
+                moved - std::min(std::max(moved, -step * y.upper[i]), -step * y.lower[i]);
             averaging.advance(y, i, current, projected, 2.0 * projected - current, keep);
         });
     }
@@ -123,3 +106,8 @@ inline void run_iterations(const PrimalHalf<Index> &primal, const DualHalf<Index
 }
 
 } // namespace
+
+NATIVE_STRUCT(ColumnSide, point, anchor, cost, lower, upper, metric, reflected, projection,
+              difference, first_difference)
+NATIVE_STRUCT(RowSide, point, anchor, lower, upper, metric, projection, difference,
+              first_difference)

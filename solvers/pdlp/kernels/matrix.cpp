@@ -9,27 +9,17 @@ namespace {
 constexpr int LARGEST = 0, TOTAL = 1;
 
 template <class Index>
-void multiply(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
-              StoredValues values, Numbers table, Grid<const Index> splits,
-              Grid<const double> partials, Span<const Index> tickets, Numbers vector,
-              NumbersOut product, int threads) {
-    const auto matrix =
-        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
-    check_length("product", product.size(), height == 1 ? slices : 0);
+void multiply(const Slices<Index> &matrix, Numbers vector, NumbersOut product, int threads) {
+    check_owned(matrix, product);
     for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
         product[i] = products_of(rows, row, vector)[0];
     });
 }
 
 template <class Index>
-void multiply_scaled(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
-                     StoredValues values, Numbers table, Grid<const Index> splits,
-                     Grid<const double> partials, Span<const Index> tickets, Numbers factor,
-                     Numbers vector, NumbersOut product, int threads) {
-    const auto matrix =
-        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
-    check_length("product", product.size(), height == 1 ? slices : 0);
-    check_length("factor", factor.size(), product.size());
+void multiply_scaled(const Slices<Index> &matrix, Numbers factor, Numbers vector,
+                     NumbersOut product, int threads) {
+    check_owned(matrix, product, factor);
     for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
         product[i] = factor[i] * products_of(rows, row, vector)[0];
     });
@@ -49,14 +39,9 @@ struct Sizes {
 
 /// Divide the scale of each row by the root of the row's size.
 template <class Index>
-void rescale(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
-             StoredValues values, Numbers table, Grid<const Index> splits,
-             Grid<const double> partials, Span<const Index> tickets, int mode, Numbers row_scale,
-             Numbers column_scale, NumbersOut rescaled, int threads) {
-    const auto matrix =
-        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
-    check_length("rescaled", rescaled.size(), height == 1 ? slices : 0);
-    check_length("row_scale", row_scale.size(), rescaled.size());
+void rescale(const Slices<Index> &matrix, int mode, Numbers row_scale, Numbers column_scale,
+             NumbersOut rescaled, int threads) {
+    check_owned(matrix, rescaled, row_scale);
     for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
         Sizes sizes;
         rows.each_entry(row, [&](double value, std::int64_t column) {
@@ -70,13 +55,9 @@ void rescale(int slices, int height, Grid<const Index> meta, StoredIndices<Index
 
 /// Find one over the geometric mean of the magnitudes of each row, damped by the ridge.
 template <class Index>
-void balance(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
-             StoredValues values, Numbers table, Grid<const Index> splits,
-             Grid<const double> partials, Span<const Index> tickets, double ridge,
-             Numbers column_scale, NumbersOut balanced, int threads) {
-    const auto matrix =
-        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
-    check_length("balanced", balanced.size(), height == 1 ? slices : 0);
+void balance(const Slices<Index> &matrix, double ridge, Numbers column_scale, NumbersOut balanced,
+             int threads) {
+    check_owned(matrix, balanced);
     for_each_row(matrix, threads, [&](std::int64_t i, const auto &row, const auto &rows) {
         double total = 0.0, count = 0.0;
         rows.each_entry(row, [&](double value, std::int64_t column) {

@@ -11,14 +11,9 @@ struct Store {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(TEAM) multiply(
-    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
-    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
-    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
-    const REAL* __restrict__ vector, REAL* __restrict__ product) {
+__device__ __forceinline__ void multiply(
+    const Slices<INDICES_T, VALUES_T>& matrix, const REAL* vector, REAL* product) {
     __shared__ REAL scratch[TEAM_WARPS];
-    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
-                                                values, table, splits, partials, tickets};
     Store owner = {product};
     const Products<1> products = {{vector}};
     run_unit(blockIdx.x, matrix, products, owner, scratch);
@@ -34,14 +29,10 @@ struct StoreScaled {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(TEAM) multiply_scaled(
-    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
-    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
-    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
-    const REAL* __restrict__ factor, const REAL* __restrict__ vector, REAL* __restrict__ product) {
+__device__ __forceinline__ void multiply_scaled(
+    const Slices<INDICES_T, VALUES_T>& matrix, const REAL* factor, const REAL* vector,
+    REAL* product) {
     __shared__ REAL scratch[TEAM_WARPS];
-    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
-                                                values, table, splits, partials, tickets};
     StoreScaled owner = {factor, product};
     const Products<1> products = {{vector}};
     run_unit(blockIdx.x, matrix, products, owner, scratch);
@@ -80,15 +71,10 @@ struct Rescale {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(TEAM) rescale(
-    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
-    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
-    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
-    int mode, const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
-    REAL* __restrict__ rescaled) {
+__device__ __forceinline__ void rescale(
+    const Slices<INDICES_T, VALUES_T>& matrix, int mode, const REAL* row_scale,
+    const REAL* column_scale, REAL* rescaled) {
     __shared__ REAL scratch[2 * TEAM_WARPS];
-    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
-                                                values, table, splits, partials, tickets};
     Rescale owner = {mode, row_scale, rescaled};
     const Sizes sizes = {column_scale};
     run_unit(blockIdx.x, matrix, sizes, owner, scratch);
@@ -119,14 +105,9 @@ struct StoreBalance {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(TEAM) balance(
-    int slices, int height, const INDEX* __restrict__ meta, const INDICES_T* __restrict__ indices,
-    const VALUES_T* __restrict__ values, const REAL* __restrict__ table,
-    const INDEX* __restrict__ splits, REAL* __restrict__ partials, INDEX* __restrict__ tickets,
-    REAL ridge, const REAL* __restrict__ column_scale, REAL* __restrict__ balanced) {
+__device__ __forceinline__ void balance(
+    const Slices<INDICES_T, VALUES_T>& matrix, REAL ridge, const REAL* column_scale, REAL* balanced) {
     __shared__ REAL scratch[2 * TEAM_WARPS];
-    const Slices<INDICES_T, VALUES_T> matrix = {slices / TEAM_WARPS, (const int4*)meta, indices,
-                                                values, table, splits, partials, tickets};
     StoreBalance owner = {ridge, balanced};
     const Logarithms logarithms = {column_scale};
     run_unit(blockIdx.x, matrix, logarithms, owner, scratch);

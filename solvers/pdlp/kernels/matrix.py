@@ -5,7 +5,16 @@ Device and twin agree up to rounding and the order of summation.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, arguments, stored_types
+from solvers.kernels.family import (
+    Argument,
+    Family,
+    Kernel,
+    Launch,
+    Values,
+    arguments,
+    stored_types,
+    structure,
+)
 
 # What the kernels of this folder have in common: how a matrix in slices is passed.
 #
@@ -21,11 +30,12 @@ REAL_BYTES = 8
 
 def matrix_arguments(prefix: str = "") -> tuple[Argument, ...]:
     """Return the arguments by which a matrix in slices is passed; ``Slices.arguments``."""
-    declared = arguments(
+    return structure(
+        f"{prefix}matrix",
         "int slices, height; index[] meta; packed[] indices, values; real[] table; "
-        "index[] splits; inout real[] partials; inout index[] tickets"
+        "index[] splits; inout real[] partials; inout index[] tickets",
+        prefix,
     )
-    return tuple(Argument(prefix + one.name, one.kind, one.direction) for one in declared)
 
 
 MATRIX_ARGUMENTS = matrix_arguments()
@@ -52,6 +62,7 @@ MULTIPLY = Kernel(
     arguments=(*MATRIX_ARGUMENTS, *arguments("real[] vector; out real[] product")),
     contract="product (rows,) becomes the matrix times vector (columns,).",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
     traffic=lambda values: matrix_bytes(values, "vector") + int(values["product"].nbytes),
 )
@@ -61,6 +72,7 @@ MULTIPLY_SCALED = Kernel(
     arguments=(*MATRIX_ARGUMENTS, *arguments("real[] factor, vector; out real[] product")),
     contract="product (rows,) becomes factor (rows,) times the matrix times vector (columns,).",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
     traffic=lambda values: matrix_bytes(values, "vector") + 2 * int(values["product"].nbytes),
 )
@@ -78,6 +90,7 @@ RESCALE = Kernel(
     "the row in the matrix scaled by row_scale and column_scale (columns,), entries that are zero "
     "left out; row_scale itself where that size is zero or not finite.",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
     traffic=lambda values: (
         matrix_bytes(values, "column_scale") + 2 * REAL_BYTES * int(values["rescaled"].size)
@@ -94,6 +107,7 @@ BALANCE = Kernel(
     "out, of each row of the matrix scaled by column_scale (columns,), to the power "
     "1 / (1 + ridge); 1 for an empty row.",
     launch=unit_launch,
+    bounds="TEAM",
     work=lambda values: 8 * work(values),
     traffic=lambda values: (
         matrix_bytes(values, "column_scale") + REAL_BYTES * int(values["balanced"].size)

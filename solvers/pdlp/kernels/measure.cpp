@@ -3,7 +3,7 @@
 
 namespace {
 
-#include "control.cuh"
+#include "measured.cuh"
 
 } // namespace
 
@@ -36,70 +36,60 @@ void sum_by_slots(const Slices<Index> &matrix, std::int64_t slots, Grid<double> 
 
 /// Sum what a check needs of the rows.
 template <class Index>
-void measure_rows(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
-                  StoredValues values, Numbers table, Grid<const Index> splits,
-                  Grid<const double> partials, Span<const Index> tickets, Numbers x_projection,
-                  Numbers x_difference, Numbers x_first_difference, Numbers projection,
-                  Numbers difference, Numbers first_difference, Numbers anchor, Numbers row_lower,
-                  Numbers row_upper, Numbers metric, Numbers control, int slots,
-                  Grid<double> partial, int threads) {
-    const auto matrix =
-        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
+void measure_rows(const Slices<Index> &matrix, const LastSteps &x, const MeasuredRows &own,
+                  Numbers control, int slots, Grid<double> partial, int threads) {
     check_length("control", control.size(), STOP + 1);
-    check_length("projection", projection.size(), height == 1 ? slices : 0);
-    for (const auto &owned : {difference, first_difference, anchor, row_lower, row_upper, metric})
-        check_length("a vector of the rows", owned.size(), projection.size());
+    check_owned(matrix, own.projection, own.difference, own.first_difference, own.anchor, own.lower,
+                own.upper, own.metric);
     if (control[STOP] != 0.0)
         return;
     const auto add = [&](auto &sums, std::int64_t i, const auto &row, const auto &rows) {
         const auto [activity, moved, moved_first] =
-            products_of(rows, row, x_projection, x_difference, x_first_difference);
-        sums[0] += square(activity - std::min(std::max(activity, row_lower[i]), row_upper[i]));
-        if (projection[i] > 0.0)
-            sums[1] += projection[i] * row_lower[i];
-        else if (projection[i] < 0.0)
-            sums[1] += projection[i] * row_upper[i];
-        sums[2] += square(projection[i] - anchor[i]) / metric[i];
-        sums[3] += square(difference[i]) / metric[i];
-        sums[4] += difference[i] * moved;
-        sums[5] += square(first_difference[i]) / metric[i];
-        sums[6] += first_difference[i] * moved_first;
+            products_of(rows, row, x.projection, x.difference, x.first_difference);
+        sums[0] += square(activity - std::min(std::max(activity, own.lower[i]), own.upper[i]));
+        if (own.projection[i] > 0.0)
+            sums[1] += own.projection[i] * own.lower[i];
+        else if (own.projection[i] < 0.0)
+            sums[1] += own.projection[i] * own.upper[i];
+        sums[2] += square(own.projection[i] - own.anchor[i]) / own.metric[i];
+        sums[3] += square(own.difference[i]) / own.metric[i];
+        sums[4] += own.difference[i] * moved;
+        sums[5] += square(own.first_difference[i]) / own.metric[i];
+        sums[6] += own.first_difference[i] * moved_first;
     };
     sum_by_slots(matrix, slots, partial, threads, add);
 }
 
 /// Sum what a check needs of the columns.
 template <class Index>
-void measure_columns(int slices, int height, Grid<const Index> meta, StoredIndices<Index> indices,
-                     StoredValues values, Numbers table, Grid<const Index> splits,
-                     Grid<const double> partials, Span<const Index> tickets, Numbers y_projection,
-                     Numbers projection, Numbers difference, Numbers first_difference,
-                     Numbers anchor, Numbers cost, Numbers lower, Numbers upper, Numbers metric,
+void measure_columns(const Slices<Index> &matrix, Numbers y_projection, const MeasuredColumns &own,
                      Numbers control, int slots, Grid<double> partial, int threads) {
-    const auto matrix =
-        slices_of(slices, height, meta, indices, values, table, splits, partials, tickets);
     check_length("control", control.size(), STOP + 1);
-    check_length("projection", projection.size(), height == 1 ? slices : 0);
-    for (const auto &owned : {difference, first_difference, anchor, cost, lower, upper, metric})
-        check_length("a vector of the columns", owned.size(), projection.size());
+    check_owned(matrix, own.projection, own.difference, own.first_difference, own.anchor, own.cost,
+                own.lower, own.upper, own.metric);
     if (control[STOP] != 0.0)
         return;
     const auto add = [&](auto &sums, std::int64_t j, const auto &row, const auto &rows) {
-        const double reduced = cost[j] - products_of(rows, row, y_projection)[0];
-        const double side = reduced > 0.0 ? lower[j] : upper[j];
+        const double reduced = own.cost[j] - products_of(rows, row, y_projection)[0];
+        const double side = reduced > 0.0 ? own.lower[j] : own.upper[j];
         if (std::isfinite(side))
             sums[1] += reduced * side;
         else
             sums[0] += square(reduced);
-        sums[2] += square(projection[j] - anchor[j]) / metric[j];
-        sums[3] += square(difference[j]) / metric[j];
-        sums[4] += cost[j] * projection[j];
-        sums[5] += square(first_difference[j]) / metric[j];
+        sums[2] += square(own.projection[j] - own.anchor[j]) / own.metric[j];
+        sums[3] += square(own.difference[j]) / own.metric[j];
+        sums[4] += own.cost[j] * own.projection[j];
+        sums[5] += square(own.first_difference[j]) / own.metric[j];
     };
     sum_by_slots(matrix, slots, partial, threads, add);
 }
 
 } // namespace
+
+NATIVE_STRUCT(LastSteps, projection, difference, first_difference)
+NATIVE_STRUCT(MeasuredRows, projection, difference, first_difference, anchor, lower, upper, metric)
+NATIVE_STRUCT(MeasuredColumns, projection, difference, first_difference, anchor, cost, lower, upper,
+              metric)
 
 NATIVE_MODULE(pdlp_measure) {
     NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.measure", SUMS);

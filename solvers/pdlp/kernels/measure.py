@@ -12,7 +12,7 @@ and |.|_C are those of the scaled problem. supp(z; l, u) is l z where z > 0 and 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
+from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types, structure
 from solvers.pdlp.kernels.matrix import (
     MATRIX_ARGUMENTS,
     REAL_BYTES,
@@ -53,19 +53,24 @@ def slots_of(matrix: Slices) -> int:
     return 1 + matrix.rows // ROWS_PER_SLOT if matrix.height == 1 else max(1, matrix.units)
 
 
+_SUMS = arguments("real[] control; int slots; out real[] partial")
+
 MEASURE_ROWS = Kernel(
     name="measure_rows",
     arguments=(
         *MATRIX_ARGUMENTS,
-        *arguments(
-            "real[] x_projection, x_difference, x_first_difference, projection, difference, "
-            "first_difference, anchor, row_lower, row_upper, metric, control; int slots; "
-            "out real[] partial"
+        *structure("x", "real[] projection, difference, first_difference"),
+        *structure(
+            "rows",
+            "real[] projection, difference, first_difference, anchor, lower, upper, metric",
+            prefix="",
         ),
+        *_SUMS,
     ),
     contract="partial (slots, 7) gets the parts of ROW_SUMS; the matrix is A, and the slots are "
     "as many as the launch has blocks, or at least one.",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
     traffic=lambda values: _bytes(values, "x_projection", "anchor", 3, 7),
 )
@@ -74,13 +79,17 @@ MEASURE_COLUMNS = Kernel(
     name="measure_columns",
     arguments=(
         *MATRIX_ARGUMENTS,
-        *arguments(
-            "real[] y_projection, projection, difference, first_difference, anchor, cost, lower, "
-            "upper, metric, control; int slots; out real[] partial"
+        *arguments("real[] y_projection"),
+        *structure(
+            "columns",
+            "real[] projection, difference, first_difference, anchor, cost, lower, upper, metric",
+            prefix="",
         ),
+        *_SUMS,
     ),
     contract="partial (slots, 7) gets the parts of COLUMN_SUMS; the matrix is A'.",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
     traffic=lambda values: _bytes(values, "y_projection", "anchor", 1, 8),
 )

@@ -2,7 +2,7 @@
 
 #pragma once
 
-#include "control.cuh"
+#include "sides.cuh"
 #include "slices.cuh"
 
 #define KEEP_FIRST 1
@@ -33,26 +33,15 @@ __device__ __forceinline__ REAL between(REAL low, REAL value, REAL high) {
     return value < low ? low : (value > high ? high : value);
 }
 
-// One side's vectors; reflected is null on the dual side.
-struct Side {
-    REAL* point;
-    const REAL* anchor;
-    const REAL* cost;   // null on the dual side
-    const REAL* lower;
-    const REAL* upper;
-    const REAL* metric;
-    REAL* reflected;
-    REAL* projection;
-    REAL* difference;
-    REAL* first_difference;
-};
+template <class Side> constexpr bool PRIMAL = false;
+template <> constexpr bool PRIMAL<ColumnSide> = true;
 
 // An element after half an iteration: projected, reflected, and averaged.
 struct Moved {
     REAL projected, mirrored, point;
 };
 
-template <bool PRIMAL>
+template <class Side>
 struct Owner {
     const Side side;
     const Iteration iteration;
@@ -67,14 +56,14 @@ struct Owner {
         lower = side.lower[row];
         upper = side.upper[row];
         metric = side.metric[row];
-        if (PRIMAL) cost = side.cost[row];
+        if constexpr (PRIMAL<Side>) cost = side.cost[row];
     }
 
     // Where the row's element goes.
     __device__ __forceinline__ Moved move(REAL product) const {
         const REAL step = iteration.step * metric;
         Moved moved;
-        if (PRIMAL) {
+        if constexpr (PRIMAL<Side>) {
             moved.projected = between(lower, current - step * (cost - product), upper);
         } else {
             const REAL free_step = current - step * product;
@@ -96,7 +85,7 @@ struct Owner {
 
     __device__ __forceinline__ void finish(INDEX row, const REAL (&products)[1]) {
         const Moved moved = move(products[0]);
-        if (PRIMAL) side.reflected[row] = moved.mirrored;
+        if constexpr (PRIMAL<Side>) side.reflected[row] = moved.mirrored;
         store(row, moved);
     }
 };

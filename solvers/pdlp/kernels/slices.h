@@ -12,24 +12,23 @@ namespace {
 using Numbers = native::Span<const double>;
 using NumbersOut = native::Span<double>;
 
-/// A matrix as kernels get it.
-template <class Index> struct Slices {
-    std::int64_t slices, height;
-    native::Grid<const Index> meta;
-    StoredIndices<Index> indices;
-    StoredValues values;
-    Numbers table;
-};
+using REAL = double;
+#include "sliced.cuh"
 
-/// The arguments by which a matrix is passed; a CPU needs no memory for parts of long rows.
-template <class Index>
-inline Slices<Index>
-slices_of(int slices, int height, native::Grid<const Index> meta, StoredIndices<Index> indices,
-          StoredValues values, Numbers table, native::Grid<const Index> /*splits*/,
-          native::Grid<const double> /*partials*/, native::Span<const Index> /*tickets*/) {
-    native::check_length("meta", meta.shape(0), slices);
-    native::check_length("a row of meta", meta.shape(1), 4);
-    return {slices, height, meta, indices, values, table};
+template <class Index> using Slices = SlicedMatrix<Index, StoredIndices<Index>, StoredValues>;
+
+/// Refuse a matrix without a description of each slice.
+template <class Index> void check_matrix(const Slices<Index> &matrix) {
+    native::check_length("meta", matrix.meta.shape(0), matrix.slices);
+    native::check_length("a row of meta", matrix.meta.shape(1), 4);
+}
+
+/// Refuse vectors of the rows that are too short; tests alone have slices of several rows.
+template <class Index, class... Vectors>
+void check_owned(const Slices<Index> &matrix, const Vectors &...vectors) {
+    check_matrix(matrix);
+    const std::int64_t rows = matrix.height == 1 ? matrix.slices : 0;
+    (native::check_length("a vector of the rows", vectors.size(), rows), ...);
 }
 
 /// A matrix whose slices are rows in their places, which is how a CPU lays it out.
@@ -62,8 +61,9 @@ struct SlicedRows {
     const Slices<std::int32_t> &matrix;
 
     template <class Take> void each_row(std::int64_t at, const Take &take) const {
-        const std::int64_t first = matrix.meta(at, 2), code = matrix.meta(at, 3);
-        for (std::int64_t which = 0; which < ((code >> 6) & 63); ++which)
+        const std::int64_t first = matrix.meta(at, 2);
+        const int code = matrix.meta(at, 3);
+        for (std::int64_t which = 0; which < slice_rows(code); ++which)
             take(first + which, row_of(at, which));
     }
 
@@ -78,9 +78,10 @@ struct SlicedRows {
   private:
     /// A row of one unit or several stands in one piece, which its first slice describes.
     Row row_of(std::int64_t at, std::int64_t which) const {
-        const std::int64_t code = matrix.meta(at, 3), lanes = std::int64_t{1} << (code & 15);
-        const std::int64_t first = matrix.meta(at, 0) * matrix.height, steps = matrix.meta(at, 1);
-        if ((code >> 4) & 3)
+        const int code = matrix.meta(at, 3), lanes = slice_lanes(code);
+        const std::int64_t first = std::int64_t{matrix.meta(at, 0)} * matrix.height;
+        const std::int64_t steps = matrix.meta(at, 1);
+        if (slice_kind(code))
             return {first, steps * (code >> 12) * matrix.height, 1, 1};
         return {first + which * lanes, steps, matrix.height, lanes};
     }
@@ -132,3 +133,8 @@ inline void for_each_row(const Slices<Index> &matrix, int threads, const Work &w
 }
 
 } // namespace
+
+using Slices32 = Slices<std::int32_t>;
+using Slices64 = Slices<std::int64_t>;
+NATIVE_STRUCT(Slices32, slices, height, meta, indices, values, table, splits, partials, tickets)
+NATIVE_STRUCT(Slices64, slices, height, meta, indices, values, table, splits, partials, tickets)

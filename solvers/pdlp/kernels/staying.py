@@ -28,26 +28,23 @@ from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, stored_types
 from solvers.pdlp.kernels.matrix import REAL_BYTES, matrix_arguments, matrix_bytes
+from solvers.pdlp.kernels.step import COLUMN_SIDE, ROW_SIDE
 
 BLOCK = 1024
 
 ARGUMENTS = (
     *matrix_arguments("column_"),
     *matrix_arguments("row_"),
-    *arguments(
-        "inout real[] x; real[] x_anchor, cost, lower, upper, column_metric; "
-        "inout real[] reflected; out real[] x_projection, x_difference, x_first_difference; "
-        "inout real[] y; real[] y_anchor, row_lower, row_upper, row_metric; "
-        "out real[] y_projection, y_difference, y_first_difference; real[] control; "
-        "int count, blocks; inout index[] arrivals"
-    ),
+    *COLUMN_SIDE,
+    *ROW_SIDE,
+    *arguments("real[] control; int count, blocks"),
 )
 
 
 def staying_bytes(values: Values) -> int:
     """Both matrices and all vectors, in every iteration."""
-    matrices = matrix_bytes(values, "y", "column_") + matrix_bytes(values, "x", "row_")
-    vectors = 8 * int(values["x"].size) + 6 * int(values["y"].size)
+    matrices = matrix_bytes(values, "y_point", "column_") + matrix_bytes(values, "x_point", "row_")
+    vectors = 8 * int(values["x_point"].size) + 6 * int(values["y_point"].size)
     return int(values["count"]) * (matrices + REAL_BYTES * vectors)
 
 
@@ -60,23 +57,22 @@ def staying_work(values: Values) -> int:
 
 BARRIER_STEPS = Kernel(
     name="barrier_steps",
-    arguments=ARGUMENTS,
+    arguments=(*ARGUMENTS, *arguments("inout index[] arrivals")),
     contract="x (n,) and y (m,) make 'count' iterations; the first leaves its step in the "
     "first_difference arrays, the last its projection and step.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
+    bounds="TEAMS * TEAM, 1",
     work=staying_work,
     traffic=staying_bytes,
 )
 
 FLOW_STEPS = Kernel(
     name="flow_steps",
-    arguments=(
-        *(argument for argument in ARGUMENTS if argument.name not in ("arrivals", "reflected")),
-        *arguments("inout real[] tagged_reflected, tagged_y"),
-    ),
+    arguments=(*ARGUMENTS, *arguments("inout real[] tagged_reflected, tagged_y")),
     contract="x (n,) and y (m,) make 'count' iterations; the first leaves its step in the "
     "first_difference arrays, the last its projection and step.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
+    bounds="TEAMS * TEAM, 1",
     work=staying_work,
     traffic=staying_bytes,
 )

@@ -24,7 +24,7 @@ every element has one writer, so that a launch repeated gives the same bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types
+from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types, structure
 from solvers.pdlp.kernels.matrix import (
     MATRIX_ARGUMENTS,
     REAL_BYTES,
@@ -35,36 +35,40 @@ from solvers.pdlp.kernels.matrix import (
 
 KEEP_NONE, KEEP_FIRST, KEEP_LAST = 0, 1, 2
 
-PRIMAL_VECTORS = arguments(
-    "real[] y; inout real[] x; real[] anchor, cost, lower, upper, metric; "
-    "out real[] reflected, projection, difference, first_difference"
+COLUMN_SIDE = structure(
+    "x",
+    "inout real[] point; real[] anchor, cost, lower, upper, metric; "
+    "out real[] reflected, projection, difference, first_difference",
 )
 
-DUAL_VECTORS = arguments(
-    "real[] reflected; inout real[] y; real[] anchor, row_lower, row_upper, metric; "
-    "out real[] projection, difference, first_difference"
+ROW_SIDE = structure(
+    "y",
+    "inout real[] point; real[] anchor, lower, upper, metric; "
+    "out real[] projection, difference, first_difference",
 )
 
 _PLACE = arguments("real[] control; int offset, keep")
 
 PRIMAL_STEP = Kernel(
     name="primal_step",
-    arguments=(*MATRIX_ARGUMENTS, *PRIMAL_VECTORS, *_PLACE),
+    arguments=(*MATRIX_ARGUMENTS, *arguments("real[] y"), *COLUMN_SIDE, *_PLACE),
     contract="x (n,) makes its half of the iteration from y (m,); the matrix is A' and metric is "
     "C^2 (n,). 'reflected' becomes xb, which the dual step needs.",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
-    traffic=lambda values: _step_bytes(values, "y", "x", vectors=8),
+    traffic=lambda values: _step_bytes(values, "y", "x_point", vectors=8),
 )
 
 DUAL_STEP = Kernel(
     name="dual_step",
-    arguments=(*MATRIX_ARGUMENTS, *DUAL_VECTORS, *_PLACE),
+    arguments=(*MATRIX_ARGUMENTS, *arguments("real[] reflected"), *ROW_SIDE, *_PLACE),
     contract="y (m,) makes its half of the iteration from xb (n,); the matrix is A and metric is "
     "R^2 (m,).",
     launch=unit_launch,
+    bounds="TEAM",
     work=work,
-    traffic=lambda values: _step_bytes(values, "reflected", "y", vectors=6),
+    traffic=lambda values: _step_bytes(values, "reflected", "y_point", vectors=6),
 )
 
 

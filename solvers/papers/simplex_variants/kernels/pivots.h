@@ -1,6 +1,7 @@
 // What the loops of the paper's solver share: views of arrays, and the exchange of two variables.
 #pragma once
 
+#include "native/arrays.h"
 #include "native/numbers.h"
 #include "native/threads.h"
 #include "rules.cuh"

@@ -220,13 +220,13 @@ void begin(Lp &lp, const Given &given, const Settings &settings, Ints statuses, 
 }
 
 /// An array with a row for each LP, or one for all.
-template <class Element> struct Array {
+template <class Element> struct OfEach {
     Span<const Element> values;
     std::int64_t width;
     bool varies;
 
-    Array(const char *name, Span<const Element> values, std::int64_t width, int varying, int bit,
-          std::int64_t count)
+    OfEach(const char *name, Span<const Element> values, std::int64_t width, int varying, int bit,
+           std::int64_t count)
         : values(values), width(width), varies((varying >> bit) & 1) {
         check_length(name, values.size(), varies ? count * width : width);
     }
@@ -260,13 +260,13 @@ void simplex(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints s
     check_length("basis", basis.size(), count * all);
     check_length("ending", ending.size(), count);
     check_length("iterations", iterations.size(), count);
-    const Array<double> matrices("values", values, indices.size(), varying, 0, count);
-    const Array<double> costs("cost", cost, columns, varying, 1, count);
-    const Array<double> lowers("lower", lower, columns, varying, 2, count);
-    const Array<double> uppers("upper", upper, columns, varying, 3, count);
-    const Array<double> row_lowers("row_lower", row_lower, rows, varying, 4, count);
-    const Array<double> row_uppers("row_upper", row_upper, rows, varying, 5, count);
-    const Array<std::int32_t> statuses("given", given, all, varying, 6, count);
+    const OfEach<double> matrices("values", values, indices.size(), varying, 0, count);
+    const OfEach<double> costs("cost", cost, columns, varying, 1, count);
+    const OfEach<double> lowers("lower", lower, columns, varying, 2, count);
+    const OfEach<double> uppers("upper", upper, columns, varying, 3, count);
+    const OfEach<double> row_lowers("row_lower", row_lower, rows, varying, 4, count);
+    const OfEach<double> row_uppers("row_upper", row_upper, rows, varying, 5, count);
+    const OfEach<std::int32_t> statuses("given", given, all, varying, 6, count);
     const Settings settings(parameters);
     parallel_for(threads, count, [&](std::int64_t k) {
         poll();
