@@ -10,8 +10,6 @@
 #define BOTH __device__ __forceinline__
 #define UNROLLED _Pragma("unroll")
 #define ROLLED _Pragma("unroll 1")
-template <class T> using Array = T*;
-template <class T> using Table = T*;
 BOTH double times(double a, double b) { return __dmul_rn(a, b); }
 BOTH float times(float a, float b) { return __fmul_rn(a, b); }
 BOTH double plus(double a, double b) { return __dadd_rn(a, b); }
@@ -20,12 +18,18 @@ BOTH long long bits_of(double a) { return __double_as_longlong(a); }
 #define BOTH inline
 #define UNROLLED
 #define ROLLED
-template <class T> using Array = native::Span<T>;
-template <class T> using Table = native::Grid<T>; // rows of equal length, one after the other
 BOTH double times(double a, double b) { return a * b; }
 BOTH float times(float a, float b) { return a * b; }
 BOTH double plus(double a, double b) { return a + b; }
 BOTH long long bits_of(double a) { return __builtin_bit_cast(long long, a); }
+#endif
+
+#if defined(__CUDACC__) || defined(__device__)  // a test's compiler has CUDA's words, too
+template <class T> using Array = T*;
+template <class T> using Table = T*;  // rows of equal length, one after the other
+#else
+template <class T> using Array = native::Span<T>;
+template <class T> using Table = native::Grid<T>;
 #endif
 
 // max and min of Python: the first of equals, so that zeros keep their signs.

@@ -20,7 +20,6 @@ from solvers.simplex.dense_gpu.control import (
     SPARSE_BELOW,
     row_groups,
 )
-from solvers.simplex.dense_gpu.kernels.dual_loop import BLOCKS_PER_PROCESSOR
 from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
 from solvers.simplex.state import SlackForm
 
@@ -67,14 +66,13 @@ class Arrays:
     """The state of the iteration on the device; m rows, n structurals, K delayed pivots.
 
     ``rows``, ``structurals``, ``most`` and ``steepest`` are m, n, K and whether dual pricing is
-    steepest edge (1) or Devex (0); ``blocks`` stay on the GPU for many iterations. Index arrays are
-    int32, the others float64.
+    steepest edge (1) or Devex (0). Index arrays are int32, the others float64.
 
     Of variables (n + m,): ``status``, ``reference``, ``x``, ``cost``, ``reduced_cost``, ``lower``,
     ``upper``, ``price_weights`` (of primal pricing). By position (m,): ``basic``, ``x_basic``,
     ``lower_basic``, ``upper_basic``, ``weights`` (of dual pricing), ``alpha``, ``beta``, ``tau``.
     By row (m,): ``column``, ``flip_column``, ``dual``, ``residual``. Of delayed pivots: ``etas``
-    (m, K), ``eta_rows`` (K, m), ``row_mask`` (a bit for each element of the last row),
+    (m, K), ``eta_rows`` (K, m),
     ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). ``words`` is ``control`` and the log, which the
     host reads together. What is stored of the inverse is in ``Nucleus``.
     """
@@ -103,7 +101,6 @@ class Arrays:
         self.column, self.flip_column = self.numbers(m), self.numbers(m)
         self.dual, self.residual, self.by_position = (self.numbers(m) for _ in range(3))
         self.etas, self.eta_rows = self.numbers(m, k), self.numbers(k, m)
-        self.row_mask = self.integers(-(-m // 32))
         self.alpha_rows = self.numbers(k, n_m)
         self.column_dots, self.flip_dots = self.numbers(k), self.numbers(k)
         self.dots = self.numbers(k + 1)
@@ -115,13 +112,11 @@ class Arrays:
         few = m // min(SPARSE_BELOW, GATHER_BELOW) + 1
         self.places, self.amounts = self.integers(few), self.numbers(few)
         self.row_groups, self.variable_groups = row_groups(m), row_groups(n_m)
-        self.blocks = blocks_that_stay(device)
-        self.row_value, self.row_index = self._partials(max(self.row_groups, self.blocks))
+        self.row_value, self.row_index = self._partials(self.row_groups)
         self.variable_value, self.variable_index = self._partials(self.variable_groups)
         self.words, self.scalars = self.integers(CONTROL_WORDS + 3 * k), self.numbers(SCALAR_WORDS)
         self.control = self.words[:CONTROL_WORDS]
         self.pivot_log = self.words[CONTROL_WORDS:].reshape(k, 3)
-        self.arrivals = self.integers(1)
 
     def numbers(self, *shape: int) -> Any:
         """Return zeros."""
@@ -157,13 +152,6 @@ class Arrays:
 
     def _partials(self, groups: int) -> tuple[Any, Any]:
         return self.numbers(groups), self.integers(groups)
-
-
-def blocks_that_stay(device: Device) -> int:
-    """Return how many blocks stay for many iterations."""
-    if device.kind == "cpu":
-        return 1
-    return BLOCKS_PER_PROCESSOR * device.attribute("MultiProcessorCount")
 
 
 def _matrix(matrix: SparseRows, width: int, device: Device) -> Matrix:

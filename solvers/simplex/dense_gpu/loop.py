@@ -10,10 +10,9 @@ import numpy as np
 
 from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu import control as word
-from solvers.simplex.dense_gpu.arrays import MOST_LANES, Arrays
+from solvers.simplex.dense_gpu.arrays import Arrays
 from solvers.simplex.dense_gpu.basis import DeviceBasis
 from solvers.simplex.dense_gpu.control import RUNNING, STATUS
-from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.dense_gpu.kernels.dual_update import DUAL_UPDATE
 from solvers.simplex.dense_gpu.kernels.primal import PRIMAL
 from solvers.simplex.dense_gpu.kernels.ratio import RATIO
@@ -24,8 +23,7 @@ from solvers.simplex.state import PivotStatus
 # The launches of an iteration, dual or primal, and batches of iterations.
 #
 # The launches come in the order in which they depend on each other. A batch runs until an
-# iteration has something to say, and the host reads once for dozens of them. On a GPU, where that
-# pays, blocks that stay make a whole batch of dual iterations in one launch. Of others some are
+# iteration has something to say, and the host reads once for dozens of them. On a GPU some are
 # recorded as a graph, which a batch launches several times over; its kernels do nothing once the
 # status word says so. That still takes them time, for which there are short batches where the end
 # is near.
@@ -38,13 +36,6 @@ a graph less than its iterations take."""
 LONG, SHORT = 64, 8
 """Iterations of a batch, and of one after a factorisation, when
 often there is nothing left to do but to confirm a claim."""
-
-STAY_ROWS = 2500
-"""Rows up to which dual iterations are made by blocks that stay, if columns are short. With 8
-entries a column they took 20.0 us on an H200 with 500 rows and 19.2 with 2,000, graphs 19.6 and
-20.6, but they stop when there is nothing left to do. Graphs took 25 us instead of 29 with 10,000
-rows, and with 400 entries a column 4 to 32 % less at any size: memory and arithmetic take the time
-there, which single kernels keep more threads busy with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +92,6 @@ def dual_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
     )
 
 
-def dual_iterations(a: Arrays, nucleus: Nucleus, count: int) -> Step:
-    """Return one launch that makes many dual iterations, and needs no other one first."""
-    return _step(DUAL_LOOP, "iterate_dual", a, nucleus, count=count, **_by_position(a))
-
-
 def first_primal(a: Arrays, nucleus: Nucleus) -> Step:
     """Return what has to run before the first primal iteration after a change of duals."""
     return _step(PRIMAL, "price_costs", a, nucleus, **_by_variable(a))
@@ -130,28 +116,22 @@ class Batches:
     def __init__(self, arrays: Arrays, nucleus: Nucleus) -> None:
         self._arrays, self._nucleus = arrays, nucleus
         self._graphs: dict[str, Any] = {}
-        self._stays = arrays.device.kind != "cpu" and _stay_pays(arrays)
-        self._loop: Any = None
         self._generation = nucleus.generation
 
     def size(self, kind: str, *, at_start: bool) -> int:
         """Return the iterations of a batch; ``at_start`` says that it follows a factorisation."""
-        if kind == "dual" and self._stays:
-            return self._arrays.most  # iterations that are not made take no time
         return SHORT if at_start else LONG
 
     def prepare(self, kind: str) -> None:
         """Run what has to run before the first iteration after a change of values or duals."""
         if kind == "primal":
             first_primal(self._arrays, self._nucleus).run()
-        elif not self._stays:
+        else:
             first_dual(self._arrays, self._nucleus).run()
 
     def run(self, kind: str, count: int) -> None:
         """Run at least so many iterations, 'dual' or 'primal', unless there is something to say."""
-        if kind == "dual" and self._stays:
-            self._stay(count)
-        elif self._arrays.device.kind == "cpu":
+        if self._arrays.device.kind == "cpu":
             steps, control = self._steps(kind), self._arrays.control
             for _ in range(count):
                 for step in steps:
@@ -167,19 +147,10 @@ class Batches:
         make = dual_iteration if kind == "dual" else primal_iteration
         return make(self._arrays, self._nucleus)
 
-    def _stay(self, count: int) -> None:
-        """Launch the blocks that make so many dual iterations."""
-        self._forget()
-        if self._loop is None:
-            step = dual_iterations(self._arrays, self._nucleus, count)
-            self._loop = step.family.bind(step.name, *step.arguments)
-        self._loop.ending(count)()
-
     def _forget(self) -> None:
         """Let go of launches prepared for arrays that have been replaced."""
         if self._generation != self._nucleus.generation:
             self._graphs.clear()
-            self._loop = None
             self._generation = self._nucleus.generation
 
     def _graph(self, kind: str) -> Any:
@@ -201,10 +172,6 @@ class Batches:
         finally:
             graph = stream.end_capture()
         return graph
-
-
-def _stay_pays(arrays: Arrays) -> bool:
-    return arrays.rows <= STAY_ROWS and arrays.columns.lanes < MOST_LANES
 
 
 HARRIS = 1e-7

@@ -16,7 +16,6 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu import arrays
-from solvers.simplex.dense_gpu.kernels.dual_loop import DUAL_LOOP
 from solvers.simplex.solve import solve
 from solvers.simplex.state import PivotStatus
 from tests.simplex.dense_gpu.cases import (
@@ -27,7 +26,6 @@ from tests.simplex.dense_gpu.cases import (
     reference,
     run,
 )
-from tests.simplex.dense_gpu.loop_cases import KERNEL, check_equal, copied, started
 from tests.simplex.dense_gpu.side_by_side import SideBySide
 from tests.simplex.dense_gpu.test_netlib import DATA, OPTIMA
 
@@ -96,17 +94,6 @@ def test_kernels_do_what_their_twins_do(name, gpu, pricing, monkeypatch):
     monkeypatch.setattr(Family, "__getitem__", lambda family, kernel: both.kernel(family, kernel))
     run(make(), cpu(), order)
     assert {"row_residual", "reduced_costs", "pivot_row"} <= set(both.calls) or order == ("primal",)
-
-
-@pytest.mark.parametrize("name", [name for name in PROBLEMS if "dual" in PROBLEMS[name][1]])
-def test_blocks_that_stay_make_the_pivots_of_the_twin(name, gpu, pricing):
-    make, _ = PROBLEMS[name]
-    core = started(make(), 10)
-    for count in (1, 25):
-        twin, device = copied(core, count, 1), copied(core, count, arrays.blocks_that_stay(gpu))
-        DUAL_LOOP["iterate_dual"](*twin.values())
-        found = on_gpu(DUAL_LOOP, "iterate_dual", tuple(device.values()))
-        check_equal(KERNEL.by_name(found), twin)
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -1,5 +1,5 @@
 // What a dual pivot changes; dual_update.py states it.
-#include "dual_kernels.h"
+#include "arrays.h"
 
 namespace simplex::dense_gpu {
 namespace {
@@ -93,8 +93,6 @@ bool is_accurate(double pivot, RealsOut scalars) {
     return error <= scalars[PIVOT_ERROR] * std::min(std::fabs(pivot), std::fabs(by_row));
 }
 
-} // namespace
-
 /// Make a dual pivot.
 void update_dual(std::int64_t rows, std::int64_t structurals, std::int64_t most,
                  std::int64_t steepest, Reals lower, Reals upper, Table alpha_rows, Reals alpha,
@@ -161,6 +159,7 @@ void update_dual(std::int64_t rows, std::int64_t structurals, std::int64_t most,
                          [&](std::int64_t j) { update_variable(j, exchange, of); });
 }
 
+} // namespace
 } // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_dual_update) {

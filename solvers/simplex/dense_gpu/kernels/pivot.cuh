@@ -47,11 +47,11 @@ __device__ __forceinline__ Delayed ask_delayed(
     return found;
 }
 
-// A unit's elements of the row, and a word with a bit for each that is not zero; the block together.
+// A unit's elements of the row; the block together.
 __device__ __forceinline__ void leave_row(
     RowSums& sums, const Delayed& delayed, int unit, INDEX position, int rows, int capacity,
     int most, INDEX made, const REAL* inverse, const INDEX* unit_row, const REAL* etas,
-    REAL* eta_rows, REAL* row_slots, INDEX* mask) {
+    REAL* eta_rows, REAL* row_slots) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int i = unit * ROW_ELEMENTS + lane;
     const bool inside = i < rows;
@@ -73,8 +73,6 @@ __device__ __forceinline__ void leave_row(
     value = sums.part[0][lane];
 #pragma unroll
     for (int w = 1; w < ROW_WARPS; ++w) value += sums.part[w][lane];
-    const unsigned bits = __ballot_sync(0xffffffffu, inside && value != REAL(0));
-    if (lane == 0 && mask != nullptr) mask[unit] = (INDEX)(int)bits;
     if (!inside) return;
     eta_rows[(long long)made * rows + i] = value;
     if (delayed.slot >= 0) row_slots[delayed.slot] = value;

@@ -17,18 +17,14 @@ __device__ __forceinline__ void places_of(
     }
 }
 
-// Which entries of a column are read: all, those for which the row has no zero as a mask in shared
-// memory says, or as the row itself says, which costs another wait. Of long columns not all are, as
-// the row is sparse in many a pivot, and memory is what long columns wait for.
-enum Filter { ALL, BY_MASK, BY_ROW };
-
 // A thread's share of a column times the row, of which `next` has the first places. A chunk of
 // entries is asked for at once, whether or not the column has so many, and the indices of the next
-// one before.
-template <bool full, Filter filter>
+// one before. With `sparse` entries are read only where the row is not zero, which costs another wait:
+// the row is sparse in many a pivot, and memory is what long columns wait for.
+template <bool full, bool sparse>
 __device__ __forceinline__ REAL share_of_product(
     INDEX (&next)[CHUNK], INDEX begin, INDEX end, int lane, int lanes, const INDEX* indices,
-    const REAL* values, const REAL* row, const unsigned* mask) {
+    const REAL* values, const REAL* row) {
     const INDEX stride = CHUNK * lanes;
     INDEX place[CHUNK], left = end - begin - lane;
     REAL sum = REAL(0);
@@ -38,13 +34,12 @@ __device__ __forceinline__ REAL share_of_product(
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) {
             place[u] = next[u];
-            bool wanted = place[u] >= 0;
-            if (filter == BY_MASK && wanted) wanted = mask[place[u] >> 5] >> (place[u] & 31) & 1u;
+            const bool wanted = place[u] >= 0;
             factor[u] = wanted ? row[place[u]] : REAL(0);
-            if (filter != BY_ROW) value[u] = wanted ? values[k + u * lanes] : REAL(0);
+            if (!sparse) value[u] = wanted ? values[k + u * lanes] : REAL(0);
         }
         places_of<full>(next, k + stride, left - stride, begin, lanes, indices);
-        if (filter == BY_ROW) {
+        if (sparse) {
 #pragma unroll
             for (int u = 0; u < CHUNK; ++u)
                 value[u] = factor[u] != REAL(0) ? values[k + u * lanes] : REAL(0);
@@ -159,11 +154,10 @@ __device__ __forceinline__ void ask_places(
         places_of<false>(place, of.begin + lane, left, of.begin, spread.lanes, columns.indices);
 }
 
-// `of_long` says which entries of columns that a whole warp takes are read.
-template <Filter of_long>
+// Of columns that a whole warp takes not all entries are read.
 __device__ __forceinline__ REAL product_of(
     const Priced& own, Entries of, INDEX (&first)[CHUNK], const Spread& spread,
-    const Columns& columns, const REAL* row, const unsigned* mask) {
+    const Columns& columns, const REAL* row) {
     if (!own.structural) return own.inside ? -row[own.i] : REAL(0);
     // Of short columns also those that are basic: to know it would be waited for.
     const int lane = own.lane, lanes = spread.lanes;
@@ -173,14 +167,13 @@ __device__ __forceinline__ REAL product_of(
     REAL alpha;
     if (lanes == 32)
         alpha = columns.full
-            ? share_of_product<true, of_long>(first, begin, end, lane, 32, indices, values, row, mask)
-            : share_of_product<false, of_long>(
-                  first, begin, end, lane, 32, indices, values, row, mask);
+            ? share_of_product<true, true>(first, begin, end, lane, 32, indices, values, row)
+            : share_of_product<false, true>(first, begin, end, lane, 32, indices, values, row);
     else
         alpha = columns.full
-            ? share_of_product<true, ALL>(first, begin, end, lane, lanes, indices, values, row, mask)
-            : share_of_product<false, ALL>(
-                  first, begin, end, lane, lanes, indices, values, row, mask);
+            ? share_of_product<true, false>(first, begin, end, lane, lanes, indices, values, row)
+            : share_of_product<false, false>(
+                  first, begin, end, lane, lanes, indices, values, row);
     return lanes_join<Add>(alpha, lanes);
 }
 

@@ -1,7 +1,7 @@
 // The dual ratio test; ratio.py states what it computes.
 #include <vector>
 
-#include "dual_kernels.h"
+#include "arrays.h"
 #include "sides.h"
 
 namespace simplex::dense_gpu {
@@ -190,8 +190,6 @@ void leave_step(double price, double pivot, RealsOut scalars) {
     scalars[PIVOT] = pivot;
 }
 
-} // namespace
-
 /// Choose the entering variable and the flips before it.
 void choose_column(std::int64_t rows, std::int64_t structurals, std::int64_t most, std::int64_t,
                    std::int64_t, std::int64_t steepest, Ints starts, Ints indices, Reals values,
@@ -248,6 +246,7 @@ void choose_column(std::int64_t rows, std::int64_t structurals, std::int64_t mos
     control[MADE] = made;
 }
 
+} // namespace
 } // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_ratio) {

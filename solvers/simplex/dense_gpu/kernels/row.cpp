@@ -1,9 +1,10 @@
 // The pivot row; row.py states what the kernels compute.
 //
 // Solving with the basis; row.py states what it computes.
-#include "dual_kernels.h"
+#include "arrays.h"
 
 namespace simplex::dense_gpu {
+namespace {
 
 /// Leave the best position of each block.
 void choose_row(std::int64_t rows, Reals x_basic, Reals lower_basic, Reals upper_basic,
@@ -21,8 +22,6 @@ void choose_row(std::int64_t rows, Reals x_basic, Reals lower_basic, Reals upper
     leave_best(threads, rows, groups, partial_value, partial_index,
                [&](std::int64_t p) { return basics.merit(p, tolerance); });
 }
-
-namespace {
 
 /// Take the position from partial results, or say why there is none.
 bool take_position(std::int64_t most, std::int64_t made, const Basics &basics, Ints basic,
@@ -45,8 +44,6 @@ bool take_position(std::int64_t most, std::int64_t made, const Basics &basics, I
     scalars[WEIGHT] = basics.weights[place];
     return true;
 }
-
-} // namespace
 
 /// Find the leaving position and its row of the inverse.
 void pivot_row(std::int64_t rows, std::int64_t capacity, std::int64_t most, std::int64_t groups,
@@ -87,8 +84,6 @@ void pivot_row(std::int64_t rows, std::int64_t capacity, std::int64_t most, std:
             row_slots[slot] = value;
     });
 }
-
-namespace {
 
 /// What pricing reads of variables, and what it leaves of them.
 struct Pricing {
@@ -182,8 +177,6 @@ double price_block(const Pricing &all, const Block &block) {
     return square;
 }
 
-} // namespace
-
 /// Multiply the pivot row with every column; find the candidates for entering.
 void price_row(std::int64_t rows, std::int64_t structurals, std::int64_t most, std::int64_t lanes,
                std::int64_t, std::int64_t dual, std::int64_t steepest, Ints starts, Ints indices,
@@ -244,8 +237,6 @@ void price_row(std::int64_t rows, std::int64_t structurals, std::int64_t most, s
     }
 }
 
-namespace {
-
 struct Sums {
     double alpha = 0.0, beta = 0.0, tau = 0.0;
 };
@@ -286,8 +277,6 @@ void add_sums(Sums &sums, Reals row, Index unit, const Rights &rights) {
     if (rights.flipped)
         sums.beta -= rights.flip_column[unit];
 }
-
-} // namespace
 
 /// Multiply the right sides of this iteration with the inverse.
 void solve_column(std::int64_t rows, std::int64_t capacity, std::int64_t most, std::int64_t dual,
@@ -345,6 +334,7 @@ void solve_column(std::int64_t rows, std::int64_t capacity, std::int64_t most, s
     });
 }
 
+} // namespace
 } // namespace simplex::dense_gpu
 
 NATIVE_MODULE(simplex_dense_gpu_row) {

@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
         }
     }
     leave_row(sums, delayed, blockIdx.x, position, rows, capacity, most, made, inverse, unit_row,
-              etas, eta_rows, row_slots, nullptr);
+              etas, eta_rows, row_slots);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
     const Columns columns = {full != 0, starts, indices, values};
     INDEX first[CHUNK];
     ask_places(first, entries, unit, spread, columns);
-    const REAL alpha = product_of<BY_ROW>(own, entries, first, spread, columns, row, nullptr);
+    const REAL alpha = product_of(own, entries, first, spread, columns, row);
     leave_prices(ratio_of, own, unit, spread, alpha, dual != 0, devex, leaving, excess, small, relax,
                  alpha_rows + made * ((long long)rows + structurals), ratios, least, counts,
                  squares);
