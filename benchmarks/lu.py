@@ -1,7 +1,7 @@
-"""Dense LU: a paper's table repeated, and many small matrices beside the vendor's batched routines.
+"""Dense LU: a paper's table repeated, beside the libraries.
 
-    python -m benchmarks.lu [--points 25 ... 800] [--batch 8 ... 160] [--count 10000] [--seed 0]
-                            [--device auto|cuda|cpu] [--slowest 20] [--stop-after SECONDS]
+    python -m benchmarks.lu [--points 25 ... 800] [--device auto|cuda|cpu] [--seed 0]
+                            [--slowest 20] [--stop-after SECONDS]
 
 *Systems* of n = 4 M equations, M the grid points of De Luca, Fiorillo, Marcellino, *A GPU-CUDA
 numerical algorithm for solving a biological model* (2025), table 2: ``factorise`` and
@@ -12,12 +12,6 @@ is written, with its transfers; ``host`` LAPACK on the CPU. ``by inverse`` multi
 inverse instead of solving. The paper's own times are those that its text names; it ran on an H100,
 which differs from an H200 in memory only. The limit is the rate of a large matrix product in the
 same run.
-
-*Batches* of --count matrices (a fiftieth on a CPU): factors and inverses by
-``solvers.papers.dense_lu.lu``, beside getrfBatched and getriBatched of cuBLAS, or LAPACK's
-getrf in a loop and NumPy's inv. Rates count 2/3 n^3 operations for factors and 2 n^3 for inverses,
-and the bytes of reading and writing each matrix once; the limit is what takes longer, operations
-at the rate of the product or bytes at the measured bandwidth of memory.
 
 Times are wall times with the device waited for, medians after a warm-up.
 """
@@ -37,22 +31,16 @@ from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, cpu, find_device
 from solvers.papers.dense_lu import lu
 from solvers.papers.dense_lu.elimination import Elimination, solve_by_elimination
-from solvers.papers.sparse_formats.machine import measure_machine, seconds_per_call
+from solvers.papers.sparse_formats.machine import seconds_per_call
 
 POINTS = (25, 40, 50, 75, 100, 150, 200, 256, 300, 400, 500, 512, 800)
-"""From the paper's first to its last; its text names 25, 400, 500, 512 and 800. The largest that
-fits into one block of an H200 is 42."""
+"""From the paper's first to its last; its text names 25, 400, 500, 512 and 800."""
 
 PUBLISHED = {25: (0.1204, 0.0347), 400: (None, 1.695)}
 """Seconds of the paper's CPU (one core of a Xeon E5-2698 v4) and GPU (H100), by M."""
 
 PUBLISHED_PHASES = {"to_device": 0.01041, "to_host": 0.01031, "substitution": 0.08517}
 """The paper's table 4, M = 400; elimination is the rest of 1.695 s."""
-
-BATCH = (8, 16, 32, 48, 64, 100, 128, 160)
-COUNT = 10_000
-CPU_SHARE = 50
-"""A CPU gets one in so many of the matrices."""
 
 PRODUCT_SIZE = {"cpu": 2048, "cuda": 8192}
 """Size of the matrix product whose rate is the limit."""
@@ -66,31 +54,23 @@ SYSTEM_COLUMNS = (
     *("M", "n", "factorise ms", "raw ms", "of raw", "solve ms", "by inverse ms"),
     *("three kernels ms", "host ms", "paper ms", "paper / ours", "Gflop/s", "of limit"),
 )
-BATCH_COLUMNS = (
-    *("n", "count", "LU us", "library LU us", "LU Gflop/s", "LU of limit"),
-    *("inverse us", "library inverse us", "inverse Gflop/s", "inverse of limit", "residual"),
-)
 
 
 def main() -> None:
-    """Measure both tables, print and record them."""
+    """Measure the systems, print and record them."""
     arguments = _arguments()
     device = find_device(arguments.device)
     deadline = time.monotonic() + arguments.stop_after
     with device.activate():
         limit = product_rate(device)
         systems = systems_table(device, arguments, limit, deadline)
-        bandwidth = measure_machine(device).memory_bandwidth
-        batches = batches_table(device, arguments, limit, bandwidth, deadline)
-    rates = f"products at {limit / 1e9:.4g} Gflop/s, memory at {bandwidth / 1e9:.4g} GB/s"
-    _print(f"Systems on {device.name}; {rates}", SYSTEM_COLUMNS, systems)
-    _print(f"Batches on {device.name}, time for each matrix", BATCH_COLUMNS, batches)
-    content = {
-        "limit flop/s": limit,
-        "limit byte/s": bandwidth,
-        "systems": systems,
-        "batches": batches,
-    }
+    title = f"Systems on {device.name}; products at {limit / 1e9:.4g} Gflop/s"
+    print_table(
+        title,
+        [Column(k) for k in SYSTEM_COLUMNS],
+        [list(map(row.get, SYSTEM_COLUMNS)) for row in systems],
+    )
+    content = {"limit flop/s": limit, "systems": systems}
     write_record("lu", content, device=device, seed=arguments.seed)
 
 
@@ -118,13 +98,8 @@ def measure_system(
     generator = np.random.default_rng(seed)
     matrix, side = generator.standard_normal((n, n)), generator.standard_normal(n)
     held, b = device.to_device(matrix), device.to_device(side)
-    state = {"factors": lu.factorise(held, device)}
-
-    def again() -> None:
-        state["factors"] = lu.factorise(held, device, reuse=state["factors"])
-
-    factorise = wall(device, again)
-    factors = state["factors"]
+    factorise = wall(device, lambda: lu.factorise(held, device))
+    factors = lu.factorise(held, device)
     inverse = lu.inverse(factors)
     solve = wall(device, lambda: lu.solve(factors, b))
     raw = wall(device, raw_factorisation(device, held))
@@ -147,9 +122,6 @@ def measure_system(
         "paper / ours": None if published is None else published / ours,
         "Gflop/s": flops / factorise / 1e9,
         "of limit": flops / factorise / limit,
-        "condition": lu.condition(factors),
-        "backward error": lu.refine(held, factors, b, lu.solve(factors, b), most_steps=0)
-        .backward_error,
         "phases": None if three is None else phases_of(three),
         "paper phases": PUBLISHED_PHASES if points == 400 else None,
         "disagreement": None if three is None else disagreement(device, factors, b, three.x),
@@ -205,86 +177,6 @@ def raw_factorisation(device: Device, matrix: Any) -> Callable[[], object]:
     return run
 
 
-def batches_table(
-    device: Device,
-    arguments: argparse.Namespace,
-    limit: float,
-    bandwidth: float,
-    deadline: float,
-) -> list[Row]:
-    """Measure the batches, smallest matrices first."""
-    count = arguments.count if device.kind == "cuda" else max(1, arguments.count // CPU_SHARE)
-    rows: list[Row] = []
-    for n in sorted(arguments.batch):
-        if time.monotonic() > deadline:
-            print(f"Time is up; stopped before batches of n = {n}.")
-            break
-        row = measure_batch(device, n, count, arguments.seed)
-        for name, flops in (("LU", 2.0 / 3.0 * n**3), ("inverse", 2.0 * n**3)):
-            least = max(flops / limit, 16.0 * n * n / bandwidth)
-            row[f"{name} of limit"] = 1e6 * least / row[f"{name} us"]
-        rows.append(row)
-        print(f"n = {n}: LU {rows[-1]['LU us']:.4g} us a matrix", flush=True)
-    return rows
-
-
-def measure_batch(device: Device, n: int, count: int, seed: int) -> Row:
-    """Time factors and inverses of many matrices, and what the libraries take."""
-    generator = np.random.default_rng(seed)
-    few = generator.standard_normal((min(count, 256), n, n))
-    matrices = device.to_device(np.resize(few, (count, n, n)))
-    ours = wall(device, lambda: lu.factorise_many(matrices, device)) / count
-    inverse = wall(device, lambda: lu.inverse_many(matrices, device)) / count
-    library, library_inverse = (seconds / count for seconds in library_batch(device, matrices))
-    found = device.to_host(lu.inverse_many(matrices[:256], device).inverses)
-    return {
-        "n": n,
-        "count": count,
-        "LU us": 1e6 * ours,
-        "library LU us": 1e6 * library,
-        "LU Gflop/s": 2.0 / 3.0 * n**3 / ours / 1e9,
-        "LU GB/s": 16.0 * n * n / ours / 1e9,
-        "inverse us": 1e6 * inverse,
-        "library inverse us": 1e6 * library_inverse,
-        "inverse Gflop/s": 2.0 * n**3 / inverse / 1e9,
-        "inverse GB/s": 16.0 * n * n / inverse / 1e9,
-        "residual": float(
-            np.median(np.abs(found @ few[: len(found)] - np.eye(n)).max(axis=(1, 2)))
-        ),
-        "in one block": lu.in_one_block(device, n),
-    }
-
-
-def library_batch(device: Device, matrices: Any) -> tuple[float, float]:
-    """Return the seconds of the library's factors and inverses; both keep the matrices."""
-    if device.kind == "cpu":
-        getrf = scipy.linalg.lapack.dgetrf
-        loop = wall(device, lambda: [getrf(matrix) for matrix in matrices])
-        return loop, wall(device, lambda: np.linalg.inv(matrices))
-    from cupy.cuda import cublas
-    from cupy.cuda import device as cupy_device
-
-    xp, count, n = device.xp, int(matrices.shape[0]), int(matrices.shape[1])
-    work, inverses = xp.empty_like(matrices), xp.empty_like(matrices)
-    pivots, status = xp.empty((count, n), xp.int32), xp.empty(count, xp.int32)
-    step = 8 * n * n
-    places = [
-        xp.asarray(a.data.ptr + step * np.arange(count), dtype=xp.uintp) for a in (work, inverses)
-    ]
-    handle = cupy_device.get_cublas_handle()
-    factors = (places[0].data.ptr, n, pivots.data.ptr)
-
-    def factorise() -> None:
-        xp.copyto(work, matrices)
-        cublas.dgetrfBatched(handle, n, *factors, status.data.ptr, count)
-
-    def invert() -> None:
-        factorise()
-        cublas.dgetriBatched(handle, n, *factors, places[1].data.ptr, n, status.data.ptr, count)
-
-    return wall(device, factorise), wall(device, invert)
-
-
 def product_rate(device: Device) -> float:
     """Return the operations per second of a large matrix product."""
     n = PRODUCT_SIZE[device.kind]
@@ -311,15 +203,9 @@ def _ms(seconds: float | None) -> float | None:
     return None if seconds is None else 1e3 * seconds
 
 
-def _print(title: str, names: tuple[str, ...], rows: list[Row]) -> None:
-    print_table(title, [Column(name) for name in names], [[row[k] for k in names] for row in rows])
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--points", nargs="*", type=int, default=list(POINTS))
-    parser.add_argument("--batch", nargs="*", type=int, default=list(BATCH))
-    parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(

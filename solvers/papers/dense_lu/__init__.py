@@ -1,8 +1,8 @@
-"""Dense LU: the paper's elimination by three kernels, and factorisations by the libraries.
+"""Dense LU: the paper's elimination by three kernels, and the libraries' for comparison.
 
-``elimination`` is the algorithm of De Luca, Fiorillo and Marcellino as published; ``lu`` and
-``factorise_many`` are what its figures are compared with, and
-``examples/papers/angiogenesis_imex.py`` is the run of IMEX steps that it serves.
+``elimination`` is the algorithm of De Luca, Fiorillo and Marcellino as published; ``lu`` is what
+its figures are compared with, and ``examples/papers/angiogenesis_imex.py`` is the run of IMEX steps
+that it serves.
 """
 
 from solvers.papers.dense_lu.elimination import Elimination, solve_by_elimination

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.papers.dense_lu.factors import SingularMatrixError
 from solvers.papers.dense_lu.kernels.elimination import ELIMINATION
+from solvers.papers.dense_lu.lu import SingularMatrixError
 
 Array = npt.NDArray[np.float64]
 
@@ -94,7 +94,7 @@ def _substitute_back(triangle: Array) -> Array:
     pivots = np.diagonal(triangle)
     bad = np.flatnonzero(~(np.abs(pivots) > 0.0))
     if bad.size:
-        raise SingularMatrixError(int(bad[0]), float(pivots[bad[0]]), 0.0)
+        raise SingularMatrixError(int(bad[0]))
     x = np.empty(n)
     for i in range(n - 1, -1, -1):
         x[i] = (triangle[i, n] - triangle[i, i + 1 : n] @ x[i + 1 :]) / pivots[i]

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.papers.dense_lu.elimination import solve_by_elimination
-from solvers.papers.dense_lu.factors import SingularMatrixError
+from solvers.papers.dense_lu.lu import SingularMatrixError
 
 CPU = cpu()
 

@@ -15,15 +15,8 @@ def test_a_system_is_solved_alike_by_all_ways():
     assert set(benchmark.SYSTEM_COLUMNS) <= set(row)
     assert row["n"] == 100
     assert row["disagreement"] < 1e-10
-    assert row["backward error"] < 1e-13
     ours = row["factorise ms"] + row["solve ms"]
     assert row["paper / ours"] * ours == pytest.approx(1e3 * benchmark.PUBLISHED[25][1])
-
-
-def test_a_batch_is_inverted():
-    row = benchmark.measure_batch(CPU, 5, 20, 0)
-    assert {*benchmark.BATCH_COLUMNS} - {"LU of limit", "inverse of limit"} <= set(row)
-    assert row["residual"] < 1e-12
 
 
 def test_what_would_take_long_is_left_out():
