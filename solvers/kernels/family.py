@@ -465,22 +465,14 @@ def _entry_point(kernel: Kernel, cooperative: bool) -> str:
     cannot. Blocks of a cooperative kernel read what others write while it runs.
     """
     parameters = ", ".join(_parameter(one, cooperative) for one in kernel.arguments)
-    passed = ", ".join(
-        f"{{{', '.join(f'.{one.field} = {one.name}' for one in group)}}}"
-        if name
-        else ", ".join(one.name for one in group)
-        for name, group in _by_structure(kernel.arguments)
-    )
+    groups = groupby(kernel.arguments, key=lambda one: one.structure)
+    names = [(name, ", ".join(one.name for one in group)) for name, group in groups]
+    passed = ", ".join(f"{{{group}}}" if name else group for name, group in names)
     bounds = f" __launch_bounds__({kernel.bounds})" if kernel.bounds else ""
     return (
         f'extern "C" __global__ void{bounds} {kernel.name}({parameters}) {{\n'
         f"    {kernel.name}({passed});\n}}\n"
     )
-
-
-def _by_structure(declared: Sequence[Argument]) -> list[tuple[str, list[Argument]]]:
-    groups = groupby(declared, key=lambda one: one.structure)
-    return [(name, list(members)) for name, members in groups]
 
 
 def _parameter(argument: Argument, cooperative: bool) -> str:
@@ -497,7 +489,7 @@ def _parameter(argument: Argument, cooperative: bool) -> str:
 
 def compile_options(types: Types) -> tuple[str, ...]:
     """Return the compiler options for the types of a compilation."""
-    return ("-std=c++20", *(f"-D{macro}={C_TYPES[name]}" for macro, name in types))
+    return ("-std=c++17", *(f"-D{macro}={C_TYPES[name]}" for macro, name in types))
 
 
 def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:

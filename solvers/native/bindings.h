@@ -296,6 +296,15 @@ template <class... Values> struct Parameters {
         else
             return 1;
     }
+    /// Whether fields are named in their order, in which device code is given them, too.
+    template <class Value> static constexpr bool in_order() {
+        if constexpr (is_structure<Value>)
+            for (std::size_t at = 1; at < width<Value>(); ++at)
+                if (Fields<Value>::list[at - 1].offset >= Fields<Value>::list[at].offset)
+                    return false;
+        return true;
+    }
+    static_assert((in_order<Values>() && ...));
     static constexpr std::size_t count = (width<Values>() + ... + 0);
 
     struct Table {

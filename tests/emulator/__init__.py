@@ -42,7 +42,7 @@ DYNAMIC = re.compile(r"extern __shared__ (?:__align__\(\d+\) )?(\w+) (\w+)\[\];"
 POINTER = r"static thread_local \1* const \2 = (\1*)emulator::dynamic_memory;"
 
 FLAGS = (
-    *("-std=c++20", "-O1", "-fPIC", "-shared", "-pthread", "-ffp-contract=off", "-w"),
+    *("-std=c++17", "-O1", "-fPIC", "-shared", "-pthread", "-ffp-contract=off", "-w"),
     "-fno-gnu-unique",  # else libraries in one process share static variables of equal names
     "-fno-strict-aliasing",  # device code reads words of one size as either type
     "-U_FORTIFY_SOURCE",  # it takes a jump to another stack for a mistake

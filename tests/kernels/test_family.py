@@ -33,7 +33,7 @@ def test_headers_are_put_in_once_with_line_directives():
 def test_compile_options_name_the_types():
     types = MATRIX.types("float32", "int64", indices="uint16", values="uint8")
     assert compile_options(types) == (
-        "-std=c++20",
+        "-std=c++17",
         "-DREAL=float",
         "-DINDEX=long long",
         "-DINDICES_T=unsigned short",
