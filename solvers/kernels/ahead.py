@@ -23,15 +23,14 @@ from pathlib import Path
 from typing import Any
 
 from solvers.core.errors import EngineError
-from solvers.kernels.family import (
+from solvers.kernels.compiled import (
     GENERATIONS,
     OLDEST,
-    Family,
-    compile_options,
     file_stem,
     machine_code,
     portable_code,
 )
+from solvers.kernels.family import Family, compile_options
 
 # NVIDIA's runtime compiler from its wheel, without CuPy and without a GPU.
 

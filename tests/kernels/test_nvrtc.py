@@ -12,7 +12,8 @@ import pytest
 
 import solvers
 from solvers.kernels import ahead
-from solvers.kernels.family import OLDEST, Family, Types, compile_options, load_source
+from solvers.kernels.compiled import OLDEST
+from solvers.kernels.family import Family, Types, compile_options, load_source
 from tests.kernels.test_declarations import family_of
 
 ROOT = Path(solvers.__file__).parent
