@@ -101,7 +101,7 @@ PROJECTS = (
     ),
     Project(
         "linopy",
-        ("linopy==0.10.1", "pulp<4"),
+        ("linopy==0.10.1", "netcdf4", "pulp<4"),
         ("test",),
     ),
     Project(

@@ -1,9 +1,10 @@
 """Puts one solver in the place of those that a project asks for; nothing else of it is changed.
 
 Runs inside the project's own environment, as a pytest plugin (``-p substitute``) or as a program,
-``python substitute.py script.py``. ``CLIENT_SOLVER`` is ``ours``, ``highs`` or ``cbc``. How each
-test ended goes to the file ``CLIENT_REPORT``, and the objective after each of its solves, so that
-another optimum can be told from another objective.
+``python substitute.py script.py``. ``CLIENT_SOLVER`` is ``ours``, ``highs`` or ``cbc``;
+``CLIENT_TESTS`` has the names of the tests to run as JSON, none for all. How each test ended goes
+to the file ``CLIENT_REPORT``, and the objective after each of its solves, so that another optimum
+can be told from another objective.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def _in_pyomo(name: str) -> None:
     make = factory.__call__
 
     def objective(model: Any) -> float | None:
-        for found in model.component_data_objects(pyo.Objective, active=True):
+        for found in model.component_data_objects(ctype=pyo.Objective, active=True):
             value: float | None = pyo.value(found, exception=False)
             return value
         return None
@@ -130,6 +131,14 @@ def _in_linopy(name: str) -> None:
 
 def _note(objective: float | None) -> None:
     _objectives.setdefault(_running[0], []).append(objective)
+
+
+def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
+    """Leave out what is not among the tests asked for."""
+    wanted = set(json.loads(os.environ.get("CLIENT_TESTS", "[]")))
+    if wanted:
+        config.hook.pytest_deselected(items=[each for each in items if each.nodeid not in wanted])
+        items[:] = [each for each in items if each.nodeid in wanted]
 
 
 def pytest_runtest_setup(item: Any) -> None:

@@ -12,8 +12,13 @@ linopy = pytest.importorskip("linopy")
 import pandas as pd  # noqa: E402
 from linopy.solvers import Solver, SolverName  # noqa: E402
 
+from gpu_bridge import solve_table  # noqa: E402
 from gpu_bridge.adapters.linopy import HAS_NEW_SOLVERS, GpuHeur  # noqa: E402
-from solvers.core.errors import FileFormatError, OptionError  # noqa: E402
+from solvers.core.errors import (  # noqa: E402
+    FileFormatError,
+    OptionError,
+    UnsupportedModelError,
+)
 from solvers.core.outcome import SolutionStatus  # noqa: E402
 
 pytestmark = [
@@ -219,3 +224,29 @@ def test_linopy_knows_the_solver_after_its_own():
     assert list(SolverName)[-1] is SolverName.GpuHeur
     assert linopy.available_solvers[-1] == "gpuheur"
     assert linopy.solvers.GpuHeur is GpuHeur
+
+
+def either_or() -> linopy.Model:
+    """Return a model where of three plants one may run in each region."""
+    model = linopy.Model()
+    plants = pd.Index(["coal", "gas", "wind"], name="plant")
+    regions = pd.Index(["north", "south"], name="region")
+    x = model.add_variables(0, 4, coords=[plants, regions], name="x")
+    model.add_sos_constraints(x, sos_type=1, sos_dim="plant")
+    model.add_constraints(x.sum() <= 20, name="sum")
+    model.add_objective((-x * pd.Series([1.0, 3.0, 2.0], index=plants)).sum())
+    return model
+
+
+@new_solvers_only
+def test_special_ordered_sets_hold_along_their_dimension() -> None:
+    model = either_or()
+    model.solve("gpuheur")
+    assert model.objective.value == pytest.approx(-24)
+    assert model.solution["x"].values.tolist() == [[0, 0], [4, 4], [0, 0]]
+
+
+@new_solvers_only
+def test_a_table_over_special_ordered_sets_is_refused() -> None:
+    with pytest.raises(UnsupportedModelError, match="special ordered sets"):
+        solve_table(either_or(), {"sum.rhs": [1.0, 2.0]})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.adapters.arrays import fits
+from gpu_bridge.adapters.sos import OrderedSet, add_ordered_sets
 from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import Basis
-from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.problem import BoolArray, FloatArray, Problem
 
 IndexArray = npt.NDArray[np.int64]
 
@@ -31,6 +32,7 @@ class SolverModel:
     maximize : bool
     column_names, row_names : sequences of str
         Each is made when somebody reads it.
+    sets : sequence of OrderedSet
     outcome : Outcome, optional
         The verified answer of the last solve.
     """
@@ -45,11 +47,15 @@ class SolverModel:
     maximize: bool
     column_names: Sequence[str]
     row_names: Sequence[str]
+    sets: Sequence[OrderedSet] = ()
     outcome: Outcome | None = None
 
-    def arrays(self) -> dict[str, Any]:
-        """Return the arguments of ``Problem.from_arrays``."""
-        return {name: value for name, value in vars(self).items() if name != "outcome"}
+    def problem(self) -> Problem:
+        """Return the problem; what the sets need stands behind the columns and rows."""
+        arrays = {
+            name: value for name, value in vars(self).items() if name not in ("sets", "outcome")
+        }
+        return add_ordered_sets(Problem.from_arrays(**arrays), self.sets)
 
     @property
     def last_basis(self) -> Basis | None:
@@ -131,4 +137,20 @@ def read_model(model: Any) -> SolverModel:
         maximize=model.objective.sense == "max",
         column_names=LabelNames(M.vlabels, model.variables.get_label_position),
         row_names=LabelNames(labels, model.constraints.get_label_position),
+        sets=list(_ordered_sets(model, M.vlabels)),
     )
+
+
+def _ordered_sets(model: Any, labels: IndexArray) -> Iterator[OrderedSet]:
+    """Yield the special ordered sets; a variable has one along a dimension for each place else."""
+    variables = getattr(model.variables, "sos", ())  # not in the oldest linopy
+    if not len(variables):
+        return
+    column = {label: j for j, label in enumerate(labels.tolist())}
+    for name in variables:
+        variable = variables[name]
+        along = str(variable.attrs["sos_dim"])
+        members = variable.labels.transpose(along, ...).values
+        for k, chain in enumerate(members.reshape(members.shape[0], -1).T.tolist()):
+            there = tuple(column[label] for label in chain if label != -1)
+            yield OrderedSet(f"{name}.sos[{k}]", int(variable.attrs["sos_type"]), there)

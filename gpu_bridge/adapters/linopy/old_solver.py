@@ -54,7 +54,7 @@ class GpuHeur(Solver):  # type: ignore[misc]
         """Solve a model without a file, as ``io_api="direct"`` asks for."""
         held, files = read_model(model), (solution_fn, log_fn, warmstart_fn, basis_fn)
         matrices = model.matrices
-        held.outcome, result = self._solve(lambda: Problem.from_arrays(**held.arrays()), *files)
+        held.outcome, result = self._solve(held.problem, *files)
         if held.outcome.x is not None and result.status.is_ok:
             labels = matrices.vlabels, matrices.clabels
             result.solution = _solution(held.outcome, *labels)

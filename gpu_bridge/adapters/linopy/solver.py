@@ -41,6 +41,7 @@ class GpuHeur(Solver[None]):  # type: ignore[misc]
     features: ClassVar[frozenset[SolverFeature]] = frozenset(
         {
             SolverFeature.INTEGER_VARIABLES,
+            SolverFeature.SOS_CONSTRAINTS,
             SolverFeature.DIRECT_API,
             SolverFeature.LP_FILE_NAMES,
             SolverFeature.READ_MODEL_FROM_FILE,
@@ -88,7 +89,7 @@ class GpuHeur(Solver[None]):  # type: ignore[misc]
                 else read_start(warmstart_fn, problem)
             )
 
-        outcome = solve_made(lambda: Problem.from_arrays(**held.arrays()), options, began, start)
+        outcome = solve_made(held.problem, options, began, start)
         held.outcome = outcome
         write_files(outcome, solution_fn, basis_fn)
         return self._finish(outcome, options, self._by_label(outcome))
@@ -128,7 +129,7 @@ class GpuHeur(Solver[None]):  # type: ignore[misc]
             return Solution()
         place, y = linopy_solvers._solution_from_labels, duals_of(outcome)
         return Solution(
-            place(outcome.x, self._vlabels, self._n_vars),
+            place(outcome.x[: len(self._vlabels)], self._vlabels, self._n_vars),
             Solution().dual if y is None else place(y, self._clabels, self._n_cons),
             outcome.objective,
         )

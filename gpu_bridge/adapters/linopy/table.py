@@ -24,8 +24,8 @@ from gpu_bridge.adapters.table import (
 )
 from gpu_bridge.batch.outcomes import Outcomes
 from gpu_bridge.options import make_options
-from solvers.core.errors import ProblemError
-from solvers.core.problem import FloatArray, Problem
+from solvers.core.errors import ProblemError, UnsupportedModelError
+from solvers.core.problem import FloatArray
 
 ROW = "row"
 """The dimension of a table's rows, where none of its columns names it."""
@@ -118,7 +118,13 @@ def solve_linopy_table(
     """Solve a linopy model for each row of a table; see :func:`gpu_bridge.solve_table`."""
     began = time.monotonic()
     checked = make_options(options)
-    problem = Problem.from_arrays(**read_model(model).arrays())
+    held = read_model(model)
+    if held.sets:
+        raise UnsupportedModelError(
+            f"The model has special ordered sets, as of '{held.sets[0].name}', which a table "
+            "cannot vary with; solve the model for each row."
+        )
+    problem = held.problem()
     _check_scaling(model)
     places = Places(model)
     rows = xarray.DataArray(np.zeros(0), dims=ROW)
