@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
 from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
-from gpu_bridge.pipeline.routes.pdlp import pdlp_route
+from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
 from gpu_bridge.pipeline.turns import PREPARING, Turns
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.analyses import Analyses
@@ -229,7 +229,8 @@ def _reference(
     if options.lp_algorithm != "auto":
         algorithm = options.lp_algorithm
     chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
-    return highs.solve(problem, chosen, progress, start, in_child=in_child, retry=False)
+    found = highs.solve(problem, chosen, progress, start, in_child=in_child, retry=False)
+    return mended(problem, found, options, progress)
 
 
 def run_race(

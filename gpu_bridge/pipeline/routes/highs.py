@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes.pdlp import mended
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
@@ -15,4 +16,4 @@ def run(
     """Solve a problem of any kind with HiGHS."""
     from solvers import highs
 
-    return highs.solve(problem, options, progress, start)
+    return mended(problem, highs.solve(problem, options, progress, start), options, progress)

@@ -14,7 +14,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes import Choice
-from gpu_bridge.pipeline.routes.pdlp import crossed
+from gpu_bridge.pipeline.routes.pdlp import crossed, mended
 from gpu_bridge.verify.verify import verify
 from solvers.core.analyses import Analyses
 from solvers.core.errors import DeviceError
@@ -116,7 +116,6 @@ def _by_engine(
     from solvers import interior_point, presolve
     from solvers.core.lp_answer import Norms
     from solvers.highs import engine
-    from solvers.pdlp.repair import repaired
 
     reduction = presolve.unchanged(problem)
     if options.presolve:
@@ -141,12 +140,9 @@ def _by_engine(
     undone = reduction.undo(answer)
     if answer.solution_status is not SolutionStatus.OPTIMAL:
         return undone
+    undone = mended(problem, undone, options, progress)
     if verify(problem, undone, options).solution_status is SolutionStatus.OPTIMAL:
         return undone
-    mended = repaired(problem, undone, options, progress)
-    if verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL:
-        progress.log("A projection brought the point within the tolerance on the original model.")
-        return mended
     progress.log("The point misses the tolerance on the original model; aiming at a tighter one.")
     tighter = dataclasses.replace(options, tolerance=TIGHTER * options.tolerance)
     again = solve(reduction.problem, tighter, progress)
