@@ -12,13 +12,8 @@ linopy = pytest.importorskip("linopy")
 import pandas as pd  # noqa: E402
 from linopy.solvers import Solver, SolverName  # noqa: E402
 
-from gpu_bridge import solve_table  # noqa: E402
 from gpu_bridge.adapters.linopy import HAS_NEW_SOLVERS, GpuHeur  # noqa: E402
-from solvers.core.errors import (  # noqa: E402
-    FileFormatError,
-    OptionError,
-    UnsupportedModelError,
-)
+from solvers.core.errors import FileFormatError, OptionError  # noqa: E402
 from solvers.core.outcome import SolutionStatus  # noqa: E402
 
 pytestmark = [
@@ -244,9 +239,3 @@ def test_special_ordered_sets_hold_along_their_dimension() -> None:
     model.solve("gpuheur")
     assert model.objective.value == pytest.approx(-24)
     assert model.solution["x"].values.tolist() == [[0, 0], [4, 4], [0, 0]]
-
-
-@new_solvers_only
-def test_a_table_over_special_ordered_sets_is_refused() -> None:
-    with pytest.raises(UnsupportedModelError, match="special ordered sets"):
-        solve_table(either_or(), {"sum.rhs": [1.0, 2.0]})

@@ -12,6 +12,7 @@ import pandas as pd  # noqa: E402
 import xarray as xr  # noqa: E402
 
 from gpu_bridge import ProblemError, SolutionStatus, solve_table  # noqa: E402
+from solvers.core.errors import UnsupportedModelError  # noqa: E402
 from tests.adapters.test_linopy import DEMAND, HOURS, or_zero  # noqa: E402
 from tests.cases import through  # noqa: E402
 
@@ -167,3 +168,29 @@ def test_scaling_by_linopy_is_refused() -> None:
     model.add_objective(1 * x)
     with pytest.raises(ProblemError, match="'x' is scaled by linopy"):
         solve_table(model, {"least.rhs": [0.5]})
+
+
+@pytest.mark.parametrize("what", ["quadratic", "semi-continuous", "ordered sets", "indicator"])
+def test_models_that_are_not_linear_are_refused(what: str) -> None:
+    model = dispatch()
+    if what == "quadratic":
+        x = model.add_variables(0, 4, name="x")
+        model.add_objective(x * x, overwrite=True)
+    elif what == "semi-continuous":
+        try:
+            model.add_variables(2, 4, name="x", semi_continuous=True)
+        except TypeError:
+            pytest.skip("not in this linopy")
+    elif what == "ordered sets":
+        if not hasattr(model, "add_sos_constraints"):
+            pytest.skip("not in this linopy")
+        x = model.add_variables(0, 4, coords=[YEARS], name="x")
+        model.add_sos_constraints(x, sos_type=1, sos_dim="year")
+    else:
+        if not hasattr(model, "add_indicator_constraints"):
+            pytest.skip("not in this linopy")
+        x = model.add_variables(0, 4, name="x")
+        on = model.add_variables(binary=True, name="on")
+        model.add_indicator_constraints(on, 1, x, ">=", 3, name="if on")
+    with pytest.raises(UnsupportedModelError, match=what):
+        solve_table(model, {"demand.rhs": [1.0, 2.0]})

@@ -118,13 +118,8 @@ def solve_linopy_table(
     """Solve a linopy model for each row of a table; see :func:`gpu_bridge.solve_table`."""
     began = time.monotonic()
     checked = make_options(options)
-    held = read_model(model)
-    if held.sets:
-        raise UnsupportedModelError(
-            f"The model has special ordered sets, as of '{held.sets[0].name}', which a table "
-            "cannot vary with; solve the model for each row."
-        )
-    problem = held.problem()
+    _check_parts(model)
+    problem = read_model(model).problem()
     _check_scaling(model)
     places = Places(model)
     rows = xarray.DataArray(np.zeros(0), dims=ROW)
@@ -244,6 +239,29 @@ def _positions(labels: IndexArray) -> IndexArray:
     places = np.full(int(labels.max(initial=-1)) + 2, -1, dtype=np.int64)
     places[labels] = np.arange(labels.size)
     return places
+
+
+def _check_parts(model: Any) -> None:
+    """Refuse what a linear model lacks, or has to be rewritten in a way that no table follows.
+
+    Raises
+    ------
+    UnsupportedModelError
+        What the model has. The oldest linopy knows none of it but quadratic objectives.
+    """
+    variables = model.variables
+    present = {
+        "a quadratic objective": model.is_quadratic,
+        "semi-continuous variables": len(getattr(variables, "semi_continuous", ())),
+        "special ordered sets": len(getattr(variables, "sos", ())),
+        "indicator constraints": len(getattr(model, "indicator_constraints", ())),
+    }
+    for what, there in present.items():
+        if there:
+            raise UnsupportedModelError(
+                f"The model has {what}, which a table cannot be solved with; rewrite them as "
+                "linear constraints."
+            )
 
 
 def _check_scaling(model: Any) -> None:
