@@ -229,8 +229,17 @@ def _reference(
     if options.lp_algorithm != "auto":
         algorithm = options.lp_algorithm
     chosen = dataclasses.replace(options, lp_algorithm=algorithm, threads=1)
-    found = highs.solve(problem, chosen, progress, start, in_child=in_child, retry=False)
-    return mended(problem, found, options, progress)
+
+    def solved(chosen: Options) -> Outcome:
+        found = highs.solve(problem, chosen, progress, start, in_child=in_child, retry=False)
+        return mended(problem, found, options, progress)
+
+    found = solved(chosen)
+    troubled = found.stop_reason is StopReason.NUMERICAL_TROUBLE
+    if not (troubled and options.presolve) or progress.should_stop() is not None:
+        return found
+    careful = solved(dataclasses.replace(chosen, presolve=False))
+    return careful if careful.stop_reason is StopReason.CONVERGED else found
 
 
 def run_race(

@@ -1,12 +1,16 @@
 """PDLP's route: presolve has its share, and which answers go on to a vertex."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 import gpu_bridge
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline.routes import pdlp
+from gpu_bridge.verify.verify import verify
 from solvers import presolve
-from solvers.core.outcome import SolutionStatus
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from tests.locations import DATA
 from tests.problems import LINEAR
@@ -42,3 +46,31 @@ def test_presolve_has_a_part_of_the_time_only(monkeypatch):
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert 0.0 < allowed[0] <= 100.0 * pdlp.PRESOLVE_SHARE
     assert progress.time_limit == 100.0
+
+
+@pytest.mark.parametrize(
+    ("reason", "off", "is_mended"),
+    [
+        (StopReason.NUMERICAL_TROUBLE, 1e-6, True),
+        (StopReason.CONVERGED, 1e-6, True),
+        (StopReason.TIME_LIMIT, 1e-6, False),
+        (StopReason.CONVERGED, 10.0, False),
+    ],
+)
+def test_a_point_that_misses_its_rows_by_little_is_projected(reason, off, is_mended):
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    options = make_options(tolerance=1e-8)
+    exact = gpu_bridge.solve(problem, method="highs", tolerance=1e-8)
+    inside = (exact.x > problem.lower + 1.0) & (exact.x < problem.upper - 1.0)
+    moved = replace(
+        exact,
+        solution_status=SolutionStatus.OPTIMAL,
+        stop_reason=reason,
+        x=np.where(inside, exact.x + off, exact.x),
+    )
+    found = pdlp.mended(problem, moved, options, Progress())
+    assert (found is not moved) is is_mended
+    if is_mended:
+        checked = verify(problem, found, options)
+        assert checked.solution_status is SolutionStatus.OPTIMAL
+        assert found.basis is moved.basis
