@@ -196,7 +196,8 @@ def _here(problem: Problem, options: Options, found: ProblemClass) -> Choice:
 
 def unheeded(options: Options, choice: Choice) -> list[str]:
     """Return which options that were set the engines of a choice do not read."""
-    rows = [ENGINES[name] for name in choice.contenders or (choice.method,)]
+    names = choice.contenders or (choice.method,)
+    rows = [ENGINES[name.partition(" on ")[0]] for name in names]  # a contender may name its place
     some = frozenset().union(*(engine.options for engine in ENGINES.values()))
     left = some.difference(*(engine.options for engine in rows))
     set_here = (row for row in option_table() if row.name in left)

@@ -23,7 +23,7 @@ from gpu_bridge.pipeline.contenders import (
     make_contenders,
     plan_contenders,
 )
-from gpu_bridge.pipeline.registry import choose
+from gpu_bridge.pipeline.registry import choose, unheeded
 from gpu_bridge.pipeline.routes import pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
@@ -127,6 +127,7 @@ def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None
     assert choice.title == "race of pdlp on cuda, simplex, ipm and ipm on cuda"
     assert choice.device == "cuda"
     assert "first verified answer" in choice.reason
+    assert unheeded(make_options(pool_size=3), choice) == ["pool_size"]
 
 
 def test_an_engine_asked_for_by_name_runs_alone(machine: Callable[[int, bool], None]) -> None:
