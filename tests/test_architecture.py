@@ -39,7 +39,7 @@ MAY_IMPORT = {
 ORDER = (
     *("interrupt", "other_name", "absent_options", "option_names", "option_values"),
     *("option_translation", "options"),
-    *("paths", "classify", "outcome"),
+    *("paths", "lazy", "classify", "outcome"),
     *("solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),
     *("api", "adapters", "warm_up", "cli", "__main__"),
 )

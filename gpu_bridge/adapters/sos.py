@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gpu_bridge.lazy import LazySequence
 from solvers.core.errors import UnsupportedModelError
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
@@ -42,7 +43,7 @@ class OrderedSet:
     members: tuple[int | FixedMember, ...]
 
 
-class JoinedNames(Sequence[str]):
+class JoinedNames(LazySequence[str]):
     """Names followed by more names; the first are still read only when they are asked for."""
 
     def __init__(self, first: Sequence[str], more: Sequence[str]) -> None:
@@ -52,17 +53,7 @@ class JoinedNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self._first) + len(self._more)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        if index < 0:
-            index += len(self)
+    def _at(self, index: int) -> str:
         size = len(self._first)
         return self._first[index] if index < size else self._more[index - size]
 

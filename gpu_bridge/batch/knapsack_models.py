@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeGuard, overload
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.batch.outcomes import Singles
+from gpu_bridge.lazy import LazySequence
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.pipeline.deadline import answered
@@ -276,7 +277,7 @@ def _whole(
     return None
 
 
-class Lazily(Sequence[Outcome]):
+class Lazily(LazySequence[Outcome]):
     """Outcomes of a batch's members, each made and checked when it is asked for."""
 
     def __init__(self, batch: Batch, told: Told, options: Options) -> None:
@@ -287,15 +288,7 @@ class Lazily(Sequence[Outcome]):
     def __len__(self) -> int:
         return len(self.batch)
 
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Outcome]: ...
-
-    def __getitem__(self, index: int | slice) -> Outcome | list[Outcome]:
-        if isinstance(index, slice):
-            return [self[k] for k in range(*index.indices(len(self)))]
+    def _at(self, index: int) -> Outcome:
         x = self.told.answer.of(index).astype(np.float64)
         return self.told.outcome(index, self.batch.member(index), x, 1, self.options)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.batch.arrays import MemberArrays
 from gpu_bridge.batch.batch import Batch
+from gpu_bridge.lazy import LazySequence
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.verify.refutation import BOUND_AGREEMENT
 from solvers.core.errors import ProblemError
@@ -138,7 +139,7 @@ class Together:
 Part = Singles | Together
 
 
-class Outcomes(Sequence[Outcome]):
+class Outcomes(LazySequence[Outcome]):
     """The answers to many problems, in their order.
 
     ``outcomes[k]`` is an :class:`Outcome` like that of :func:`gpu_bridge.solve`, made when it is
@@ -169,22 +170,9 @@ class Outcomes(Sequence[Outcome]):
     def __len__(self) -> int:
         return len(self._part_of)
 
-    @overload
-    def __getitem__(self, index: int) -> Outcome: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Outcome]: ...
-
-    def __getitem__(self, index: int | slice) -> Outcome | list[Outcome]:
-        if isinstance(index, slice):
-            return [self[k] for k in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"There are {len(self)} outcomes, so there is no number {index}.")
+    def _at(self, index: int) -> Outcome:
         part = self._parts[int(self._part_of[index])]
         return part.outcome(int(self._place_of[index]))
-
-    def __iter__(self) -> Iterator[Outcome]:
-        return (self[k] for k in range(len(self)))
 
     @property
     def statuses(self) -> list[SolutionStatus]:

@@ -54,9 +54,7 @@ class Ordered:
     @property
     def dantzig_bound(self) -> int:
         """Value of the linear relaxation, rounded down."""
-        return relaxed(
-            self.profit, self.weight, self.profit_before, self.weight_before, self.capacity
-        )
+        return relaxed(self, self.capacity)
 
 
 def by_efficiency(knapsack: Knapsack, *, single: bool = False) -> Ordered:

@@ -119,11 +119,7 @@ class Differences:
         capacity = self._capacity(count)
         if capacity < 0:
             return -1
-        items = self._sorted
-        value = relaxed(
-            items.profit, items.weight, items.profit_before, items.weight_before, capacity
-        )
-        return value + self._base + count * self._pivot_profit
+        return relaxed(self._sorted, capacity) + self._base + count * self._pivot_profit
 
     def relaxation(self, count: int) -> Counted | None:
         """Return the problem in differences for packings of so many items; None if there are none.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.adapters.arrays import fits
 from gpu_bridge.adapters.sos import OrderedSet, add_ordered_sets
+from gpu_bridge.lazy import LazySequence
 from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import Basis
 from solvers.core.problem import BoolArray, FloatArray, Problem
@@ -89,7 +90,7 @@ class SolverModel:
         A.data[places] = values
 
 
-class LabelNames(Sequence[str]):
+class LabelNames(LazySequence[str]):
     """Names such as ``Generator-p[2015-01-01, gas]``, found by linopy's labels (n,).
 
     Parameters
@@ -106,15 +107,7 @@ class LabelNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self._labels)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
+    def _at(self, index: int) -> str:
         name, place = self._position(int(self._labels[index]))
         return f"{name}[{', '.join(map(str, place.values()))}]" if place else str(name)
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import is_
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from pyomo.common.numeric_types import native_numeric_types
@@ -13,6 +12,7 @@ from pyomo.core.base.set import GlobalSets
 
 from gpu_bridge.adapters.pyomo.entries import sides
 from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError
+from gpu_bridge.lazy import LazySequence
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.rows import SparseRows
@@ -60,7 +60,7 @@ class ProblemArrays:
         )
 
 
-class ComponentNames(Sequence[str]):
+class ComponentNames(LazySequence[str]):
     """Names of Pyomo components, put together at each look: few are ever asked for."""
 
     def __init__(self, components: list[Any]) -> None:
@@ -69,15 +69,7 @@ class ComponentNames(Sequence[str]):
     def __len__(self) -> int:
         return len(self._components)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [str(component.name) for component in self._components[index]]
+    def _at(self, index: int) -> str:
         return str(self._components[index].name)
 
 

@@ -2,41 +2,47 @@
 #include "knapsack/dp/states.h"
 
 namespace knapsack {
-namespace {
 
 using Integers = Span<const std::int64_t>;
-using Numbers = Span<const double>;
-
-/// Relative error, and more, of a relaxation's value in double precision.
-constexpr double ROUNDING = 1e-14;
 
 /// Items by falling efficiency ``ratio`` (n + 1,), which is 0 behind the last, and sums of their
 /// profits and weights (n + 1,).
 struct Lighter {
-    Integers profit_before;
-    Integers weight_before;
-    Numbers ratio;
-    /// How many of them fit beside the heaviest state seen.
-    std::int64_t place = 0;
+    Integers profit_before, weight_before;
+    Span<const double> ratio;
+};
 
-    Lighter(Integers profit_before, Integers weight_before, Numbers ratio)
-        : profit_before(profit_before), weight_before(weight_before), ratio(ratio),
-          place(profit_before.size() - 1) {
-        native::check_length("profit_before", profit_before.size(), 1);
-        native::check_length("weight_before", weight_before.size(), profit_before.size());
-        native::check_length("ratio", ratio.size(), profit_before.size());
+/// Weights, and profits that rise with them.
+struct Completions {
+    Integers weight, profit;
+};
+
+namespace {
+
+/// Relative error, and more, of a relaxation's value in double precision.
+constexpr double ROUNDING = 1e-14;
+
+/// Lighter items, and how many of them fit beside the heaviest state seen.
+struct Filling {
+    const Lighter &items;
+    std::int64_t place;
+
+    explicit Filling(const Lighter &items) : items(items), place(items.profit_before.size() - 1) {
+        native::check_length("profit_before", items.profit_before.size(), 1);
+        native::check_length("weight_before", items.weight_before.size(), place + 1);
+        native::check_length("ratio", items.ratio.size(), place + 1);
     }
 
     /// Find how many fit into less than before.
     void fit(std::int64_t spare) {
-        while (weight_before[place] > spare)
+        while (items.weight_before[place] > spare)
             --place;
     }
-    std::int64_t profit() const { return profit_before[place]; }
+    std::int64_t profit() const { return items.profit_before[place]; }
 
     /// Profit of the part of the next item that fits, in double precision.
     double part(std::int64_t spare) const {
-        return static_cast<double>(spare - weight_before[place]) * ratio[place];
+        return static_cast<double>(spare - items.weight_before[place]) * items.ratio[place];
     }
 };
 
@@ -48,12 +54,12 @@ struct Lighter {
 std::int64_t add_to_completions(Integers weight, Integers profit, std::int64_t count,
                                 Span<std::int64_t> then_weight, Span<std::int64_t> then_profit,
                                 std::int64_t weight_step, std::int64_t profit_step,
-                                std::int64_t capacity, std::int64_t target, Integers profit_before,
-                                Integers weight_before, Numbers ratio, std::int64_t grain) {
+                                std::int64_t capacity, std::int64_t target, const Lighter &items,
+                                std::int64_t grain) {
     native::check_length("weight", weight.size(), count);
     native::check_length("profit", profit.size(), count);
     native::check_length("then_profit", then_profit.size(), then_weight.size());
-    Lighter lighter(profit_before, weight_before, ratio);
+    Filling lighter(items);
     const std::int64_t room = then_weight.size();
     const double slack = ROUNDING * static_cast<double>(target);
     std::int64_t highest = -1, i = 0, j = 0, length = 0;
@@ -94,10 +100,10 @@ std::int64_t add_to_completions(Integers weight, Integers profit, std::int64_t c
 }
 
 /// What completions bring at most with parts of lighter items, rounded up; or -1.
-double best_completed(Integers weight, Integers profit, std::int64_t capacity,
-                      Integers profit_before, Integers weight_before, Numbers ratio) {
+double best_completed(const Completions &heavier, std::int64_t capacity, const Lighter &items) {
+    const Integers weight = heavier.weight, profit = heavier.profit;
     native::check_length("profit", profit.size(), weight.size());
-    Lighter lighter(profit_before, weight_before, ratio);
+    Filling lighter(items);
     double best = -1.0;
     for (std::int64_t i = 0; i < weight.size(); ++i) {
         poll_at(i);
@@ -115,21 +121,21 @@ double best_completed(Integers weight, Integers profit, std::int64_t capacity,
 /// that still fit; these are sorted by weight, and profits rise with it.
 std::int64_t add_to_packings(const States &now, std::int64_t count, const States &then,
                              std::int64_t profit_step, std::int64_t weight_step, std::uint64_t bit,
-                             std::int64_t capacity, std::int64_t target, Integers heavier_weight,
-                             Integers heavier_profit) {
+                             std::int64_t capacity, std::int64_t target,
+                             const Completions &heavier) {
     check_states("now", now, count);
     check_states("then", then, 0);
-    native::check_length("heavier_profit", heavier_profit.size(), heavier_weight.size());
+    native::check_length("profit", heavier.profit.size(), heavier.weight.size());
     const std::int64_t room = then.room();
-    std::int64_t best = heavier_weight.size() - 1, highest = -1, length = 0;
+    std::int64_t best = heavier.weight.size() - 1, highest = -1, length = 0;
     Shifted state{now, count, profit_step, weight_step, bit};
     while (state.is_left()) {
         state.next();
-        while (best >= 0 && heavier_weight[best] > capacity - state.weight)
+        while (best >= 0 && heavier.weight[best] > capacity - state.weight)
             --best;
         if (best < 0)
             break;
-        if (state.profit <= highest || state.profit + heavier_profit[best] < target)
+        if (state.profit <= highest || state.profit + heavier.profit[best] < target)
             continue;
         highest = state.profit;
         if (length == room)
@@ -142,14 +148,15 @@ std::int64_t add_to_packings(const States &now, std::int64_t count, const States
 } // namespace
 } // namespace knapsack
 
+NATIVE_STRUCT(knapsack::Lighter, profit_before, weight_before, ratio)
+NATIVE_STRUCT(knapsack::Completions, weight, profit)
+
 NATIVE_MODULE(knapsack_dp_cluster_lists) {
     using namespace knapsack;
     native::expose(module, "add_to_completions", &add_to_completions, "weight", "profit", "count",
                    "then_weight", "then_profit", "weight_step", "profit_step", "capacity", "target",
-                   "profit_before", "weight_before", "ratio", "grain");
-    native::expose(module, "best_completed", &best_completed, "weight", "profit", "capacity",
-                   "profit_before", "weight_before", "ratio");
+                   "lighter", "grain");
+    native::expose(module, "best_completed", &best_completed, "heavier", "capacity", "lighter");
     native::expose(module, "add_to_packings", &add_to_packings, "now", "count", "then",
-                   "profit_step", "weight_step", "bit", "capacity", "target", "heavier_weight",
-                   "heavier_profit");
+                   "profit_step", "weight_step", "bit", "capacity", "target", "heavier");
 }

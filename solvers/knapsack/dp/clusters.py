@@ -133,16 +133,7 @@ class Lists:
     def bound(self, heavier: Completions, last: int) -> int:
         """Return what completions bring at most with parts of the items before ``last``."""
         lighter = Lighter.of(self._profit[:last], self._weight[:last])
-        return int(
-            best_completed(
-                heavier.weight,
-                heavier.profit,
-                self._capacity,
-                lighter.profit_before,
-                lighter.weight_before,
-                lighter.ratio,
-            )
-        )
+        return int(best_completed(heavier, self._capacity, lighter))
 
     def _add(self, count: int, weight: int, profit: int, target: int, lighter: Lighter) -> int:
         return add_to_completions(
@@ -153,9 +144,7 @@ class Lists:
             profit,
             self._capacity,
             target,
-            lighter.profit_before,
-            lighter.weight_before,
-            lighter.ratio,
+            lighter,
             self._grain,
         )
 
@@ -301,8 +290,7 @@ class Climb:
             1 << place % STAGES,
             items.capacity,
             self._target,
-            above.weight,
-            above.profit,
+            above,
         )
 
 

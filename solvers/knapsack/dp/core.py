@@ -160,13 +160,10 @@ class CoreSearch:
                     return False  # told to stop
             best = int(control[PROFIT])
             reason = advance(
-                items.profit,
-                items.weight,
-                self._opposite,
-                items.profit_before,
-                items.weight_before,
+                items,
                 items.capacity,
                 items.break_item,
+                self._opposite,
                 self._one,
                 self._other,
                 self._history.stages.treated,
@@ -218,15 +215,7 @@ class CoreSearch:
             int(control[TARGET]),
         )
         items = self._items
-        opposite_bounds(
-            items.profit,
-            items.weight,
-            items.profit_before,
-            items.weight_before,
-            items.capacity,
-            items.break_item,
-            self._opposite,
-        )
+        opposite_bounds(items, items.capacity, items.break_item, self._opposite)
         return self._handover.begin(items, self._opposite, given)
 
     def _go_on_there(self, handover: Handover, watch: Watch, work: float) -> None:

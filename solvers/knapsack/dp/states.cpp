@@ -8,8 +8,6 @@
 namespace knapsack {
 namespace {
 
-using Integers = Span<const std::int64_t>;
-
 constexpr int STAGES = 64;
 
 enum Control { COUNT, LEFT, RIGHT, STAGE, PROFIT, HISTORY, ANCESTOR, VISITED, TARGET };
@@ -27,15 +25,10 @@ constexpr double RELATIVE_ERROR = 1e-15;
 using Item = std::tuple<std::int64_t, std::int64_t>;
 
 /// The items, and the break solution.
-struct Items {
-    Integers profit;
-    Integers weight;
-    Integers profit_before;
-    Integers weight_before;
+struct Items : Sorted {
     std::int64_t capacity;
     std::int64_t break_item;
 
-    std::int64_t size() const { return profit.size(); }
     Item at(std::int64_t j) const { return {profit[j], weight[j]}; }
 };
 
@@ -155,8 +148,7 @@ void skip(const Items &items, Span<std::int64_t> opposite, Span<std::int64_t> co
             if (!(costs - gap < ROUNDINGS * (error + RELATIVE_ERROR * price)))
                 continue;
             if (opposite[j] < 0)
-                opposite[j] = opposite_bound(items.profit, items.weight, items.profit_before,
-                                             items.weight_before, items.capacity, b, j);
+                opposite[j] = opposite_bound(items, items.capacity, b, j);
             if (opposite[j] > best)
                 break;
         }
@@ -201,20 +193,16 @@ bool treat_next(const Items &items, Span<std::int64_t> opposite, const States &n
 /// The list is in ``one`` before and after. ``treated[k]`` is the item of stage k of this history.
 /// An item whose opposite bound does not exceed the best profit needs no stage. Those bounds are
 /// computed here when first looked at, and negative before.
-int advance(Integers profit, Integers weight, Span<std::int64_t> opposite, Integers profit_before,
-            Integers weight_before, std::int64_t capacity, std::int64_t break_item,
-            const States &one, const States &other, Span<std::int32_t> treated,
-            Span<std::int64_t> control, std::int64_t work) {
-    const std::int64_t n = profit.size();
-    native::check_length("weight", weight.size(), n);
-    native::check_length("opposite", opposite.size(), n);
-    native::check_length("profit_before", profit_before.size(), n + 1);
-    native::check_length("weight_before", weight_before.size(), n + 1);
+int advance(const Sorted &given, std::int64_t capacity, std::int64_t break_item,
+            Span<std::int64_t> opposite, const States &one, const States &other,
+            Span<std::int32_t> treated, Span<std::int64_t> control, std::int64_t work) {
+    check_sorted(given);
+    native::check_length("opposite", opposite.size(), given.size());
     native::check_length("treated", treated.size(), STAGES);
     native::check_length("control", control.size(), TARGET + 1);
     check_states("one", one, control[COUNT]);
     check_states("other", other, one.room());
-    const Items items{profit, weight, profit_before, weight_before, capacity, break_item};
+    const Items items{given, capacity, break_item};
     bool swapped = false;
     int reason = PAUSE;
     const std::int64_t until = control[VISITED] + work;
@@ -260,9 +248,8 @@ NATIVE_MODULE(knapsack_dp_states) {
                    "threshold", "first", "aside");
     native::expose(module, "merge", &merge_lists, "now", "count", "then", "profit_step",
                    "weight_step", "bit", "capacity", "right", "left", "control");
-    native::expose(module, "advance", &advance, "profit", "weight", "opposite", "profit_before",
-                   "weight_before", "capacity", "break_item", "one", "other", "treated", "control",
-                   "work");
+    native::expose(module, "advance", &advance, "items", "capacity", "break_item", "opposite",
+                   "one", "other", "treated", "control", "work");
     native::expose(module, "keep_promising", &keep_promising, "states", "count", "capacity", "best",
                    "right", "left");
     NATIVE_CONSTANTS(module, "solvers.knapsack.dp.states", STAGES, COUNT, LEFT, RIGHT, STAGE,

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -54,8 +55,7 @@ class Relaxation:
         The first that does not fit; k where all do.
     break_item : (m,) int64 array
         The items of the break solution.
-    bound : int
-        Value of the relaxation, rounded down.
+    capacity : int
     """
 
     profit: IntArray
@@ -66,7 +66,12 @@ class Relaxation:
     weight_before: IntArray
     break_step: int
     break_item: IntArray
-    bound: int
+    capacity: int
+
+    @cached_property
+    def bound(self) -> int:
+        """Value of the relaxation, rounded down."""
+        return relaxed(self, self.capacity)
 
 
 def relax(choice: MultipleChoice) -> Relaxation:
@@ -82,10 +87,8 @@ def relax(choice: MultipleChoice) -> Relaxation:
     place = int(np.searchsorted(weight_before, choice.capacity, side="right")) - 1
     break_item = choice.first[:-1].copy()
     break_item[group[:place]] = item[:place]  # the last of a class stays
-    bound = relaxed(profit, weight, profit_before, weight_before, choice.capacity)
-    return Relaxation(
-        profit, weight, group, item, profit_before, weight_before, place, break_item, bound
-    )
+    sums, end = (profit_before, weight_before), choice.capacity
+    return Relaxation(profit, weight, group, item, *sums, place, break_item, end)
 
 
 @dataclass(frozen=True)

@@ -55,12 +55,11 @@ std::int64_t remaining_items(const Core &core, std::int64_t group, std::int64_t 
                              std::int64_t needed, Span<std::int64_t> item, std::int64_t begin) {
     const std::int64_t stays = core.break_item[group];
     const std::int64_t total = core.weight_before[core.weight_before.size() - 1];
+    const Sorted steps{core.step_profit, core.step_weight, core.profit_before, core.weight_before};
     std::int64_t count = 0;
     for (std::int64_t j = core.first[group]; j < core.first[group + 1]; ++j) {
         const std::int64_t left = capacity - (core.weight[j] - core.weight[stays]);
-        const std::int64_t bound = core.profit[j] - core.profit[stays] +
-                                   relaxed(core.step_profit, core.step_weight, core.profit_before,
-                                           core.weight_before, left) +
+        const std::int64_t bound = core.profit[j] - core.profit[stays] + relaxed(steps, left) +
                                    core.spare_gain * std::max<std::int64_t>(left - total, 0);
         if (bound >= needed)
             item[begin + count++] = j;

@@ -20,13 +20,18 @@
 #include <vector>
 
 #include "knapsack/efficiency.h"
-#include "native/bindings.h"
 
 namespace knapsack {
-namespace {
 
 using native::Span;
 using Integers = Span<const std::int64_t>;
+
+/// Items with all their copies: profit and weight of one, copies packed and those beside.
+struct Types {
+    Integers profit, weight, packed, free;
+};
+
+namespace {
 
 /// Columns that are raised before they are written back: a part of the nearest cache.
 constexpr std::int64_t CHUNK = 1024;
@@ -287,17 +292,14 @@ std::int64_t highest(Span<const std::uint64_t> words, std::int64_t wanted) {
 
 /// Items in order of efficiency, and the profit that is to be exceeded.
 struct Known {
-    Integers profit;
-    Integers weight;
-    Integers profit_before;
-    Integers weight_before;
+    const Sorted &items;
     std::int64_t capacity;
     std::int64_t best;
 
     /// Whether more than the best profit can be hoped for with so many copies of an item more.
     bool allows(std::int64_t copies, std::int64_t p, std::int64_t w) const {
         const std::int64_t room = capacity - copies * w;
-        return copies * p + relaxed(profit, weight, profit_before, weight_before, room) > best;
+        return copies * p + relaxed(items, room) > best;
     }
 
     /// The largest number of copies, up to ``many``, by which that holds, by bisection.
@@ -316,31 +318,28 @@ struct Known {
 };
 
 /// Fill in ``out`` and ``into``, the copies of each item that may go out, and come in.
-void count_changes(Integers unit_profit, Integers unit_weight, Integers packed, Integers free,
-                   Integers profit, Integers weight, Integers profit_before, Integers weight_before,
-                   std::int64_t capacity, std::int64_t best, Span<std::int64_t> out,
-                   Span<std::int64_t> into) {
-    const std::int64_t items = unit_profit.size();
-    native::check_length("unit_weight", unit_weight.size(), items);
-    native::check_length("packed", packed.size(), items);
-    native::check_length("free", free.size(), items);
+void count_changes(const Types &types, const Sorted &given, std::int64_t capacity,
+                   std::int64_t best, Span<std::int64_t> out, Span<std::int64_t> into) {
+    const std::int64_t items = types.profit.size();
+    for (const Integers &one : {types.weight, types.packed, types.free})
+        native::check_length("types", one.size(), items);
     native::check_length("out", out.size(), items);
     native::check_length("into", into.size(), items);
-    native::check_length("weight", weight.size(), profit.size());
-    native::check_length("profit_before", profit_before.size(), profit.size() + 1);
-    native::check_length("weight_before", weight_before.size(), profit.size() + 1);
-    const Known known{profit, weight, profit_before, weight_before, capacity, best};
+    check_sorted(given);
+    const Known known{given, capacity, best};
     for (std::int64_t j = 0; j < items; ++j) {
         if ((j & 255) == 0)
             native::poll();
-        const std::int64_t p = unit_profit[j], w = unit_weight[j];
-        out[j] = known.largest(packed[j], -1, p, w);
-        into[j] = known.largest(std::min(free[j], capacity / w), 1, p, w);
+        const std::int64_t p = types.profit[j], w = types.weight[j];
+        out[j] = known.largest(types.packed[j], -1, p, w);
+        into[j] = known.largest(std::min(types.free[j], capacity / w), 1, p, w);
     }
 }
 
 } // namespace
 } // namespace knapsack
+
+NATIVE_STRUCT(knapsack::Types, profit, weight, packed, free)
 
 NATIVE_MODULE(knapsack_dp_tables_dense) {
     using namespace knapsack;
@@ -354,7 +353,6 @@ NATIVE_MODULE(knapsack_dp_tables_dense) {
     native::expose(module, "mark", &mark, "words", "stage", "weight", "low", "high", "first",
                    "last", "wanted");
     native::expose(module, "highest", &highest, "words", "wanted");
-    native::expose(module, "count_changes", &count_changes, "unit_profit", "unit_weight", "packed",
-                   "free", "profit", "weight", "profit_before", "weight_before", "capacity", "best",
+    native::expose(module, "count_changes", &count_changes, "types", "items", "capacity", "best",
                    "out", "into");
 }

@@ -157,20 +157,7 @@ def find_types(items: Ordered) -> Types:
 def find_changes(items: Ordered, types: Types, profit: int) -> Changes:
     """Return what a packing better than ``profit`` may have otherwise than the break solution."""
     out, into = np.zeros_like(types.packed), np.zeros_like(types.packed)
-    count_changes(
-        types.profit,
-        types.weight,
-        types.packed,
-        types.free,
-        items.profit,
-        items.weight,
-        items.profit_before,
-        items.weight_before,
-        items.capacity,
-        profit,
-        out,
-        into,
-    )
+    count_changes(types, items, items.capacity, profit, out, into)
     gap = find_gap(items, profit)
     unit, gone, come = _near(types.weight, out, into, gap)
     changing = (out > 0) | (into > 0)
