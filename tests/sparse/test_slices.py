@@ -76,7 +76,7 @@ def assert_is_the_matrix(laid) -> None:
         assert (slices.rows, slices.columns) == matrix.shape
 
 
-@each(which=NAMES * 4, plan=cycle(PLANS), packing=cycle(["float64", *PACKINGS]))
+@each(which=NAMES * 2, plan=cycle(PLANS), packing=cycle(["float64", *PACKINGS]))
 @given(any_matrix(), st.sampled_from([*PLANS]), st.sampled_from(PACKINGS))
 @settings(max_examples=40)
 def test_slices_are_the_matrix_fill_units_and_follow_each_other(which, plan, packing):

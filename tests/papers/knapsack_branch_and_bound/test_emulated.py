@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -25,27 +27,30 @@ def emulation():
     return Emulated(FAMILY)
 
 
-@pytest.fixture
-def replaced(emulation, monkeypatch):
-    """Make lists use the device code from now on."""
-
-    def replace():
-        monkeypatch.setattr("solvers.papers.knapsack_branch_and_bound.nodes.FAMILY", emulation)
-
-    return replace
+@contextmanager
+def replaced(emulation):
+    """Let lists use the device code."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("solvers.papers.knapsack_branch_and_bound.nodes.FAMILY", emulation)
+        yield
 
 
-@through("largest", WORDS)
-@through("count", [1, 32, 255, 257, TILE, TILE + 1, 3 * TILE - 5])
+@through(
+    ("count", "largest"),
+    [
+        *((count, 1000) for count in (1, 32, 255, 257, TILE, TILE + 1, 3 * TILE - 5)),
+        *((count, 10**6) for count in (257, 3 * TILE - 5)),
+    ],
+)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_level(replaced, kind, count, largest):
+def test_a_level(emulation, kind, count, largest):
     items = some_items(kind, largest)
     assert np.dtype(word_type(items)) == WORDS[largest]
     leads = (0, 100, 10_000)
     here = [level(np, items, count, lead) for lead in leads]
-    replaced()
-    for lead, twin in zip(leads, here, strict=True):
-        assert_same(twin, level(np, items, count, lead))
+    with replaced(emulation):
+        for lead, twin in zip(leads, here, strict=True):
+            assert_same(twin, level(np, items, count, lead))
 
 
 def test_sums_over_many_tiles(emulation):
@@ -59,13 +64,13 @@ def test_sums_over_many_tiles(emulation):
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_whole_problems(replaced, kind):
+def test_whole_problems(emulation, kind):
     problem = instance(kind, 24, 100 if kind != "similar" else 10, 4)
     items = by_efficiency(normal_form(problem).knapsack)
     ways = [TreeSettings(merged=merged) for merged in (False, True)]
     here = [branch_and_bound(items, cpu(), lambda: False, way) for way in ways]
-    replaced()
-    for way, twin in zip(ways, here, strict=True):
-        found = branch_and_bound(items, cpu(), lambda: False, way)
-        assert (found.profit, found.nodes) == (twin.profit, twin.nodes)
-        np.testing.assert_array_equal(found.flags, twin.flags)
+    with replaced(emulation):
+        for way, twin in zip(ways, here, strict=True):
+            found = branch_and_bound(items, cpu(), lambda: False, way)
+            assert (found.profit, found.nodes) == (twin.profit, twin.nodes)
+            np.testing.assert_array_equal(found.flags, twin.flags)
