@@ -200,7 +200,7 @@ def within_limit(
         progress,
         engine,
         inner,
-        lambda: PATIENCE_LOW if inner.held is not None else patience_at(progress, patience),
+        lambda: patience_at(progress, PATIENCE_LOW if inner.held is not None else patience),
     )
     if found is not None:
         return found

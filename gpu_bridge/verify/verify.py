@@ -202,13 +202,13 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
     if feasible and abs(objective - bound) <= BOUND_AGREEMENT * (1.0 + abs(objective)):
         bound = objective
     optimal = feasible and bound > -np.inf and found.gap_relative <= tolerance
-    more: dict[str, Any] = {"tolerance": tolerance}
+    more: dict[str, Any] = {"tolerance": tolerance, "objective": objective}
     if not feasible:
         more["solution_status"] = SolutionStatus.APPROXIMATE
     if y is not None:
         more["row_dual"] = priced.row_dual
         more["reduced_cost"] = _cleanest(priced.reduced_cost, outcome, tolerance)
-    return _with_point(problem, outcome, x, priced.row_activity, found, bound, optimal, **more)
+    return _with_point(outcome, x, priced.row_activity, found, bound, optimal, **more)
 
 
 def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
@@ -270,11 +270,10 @@ def _grade_mip(
         outcome = replace(outcome, message=doubt)
     if not np.isfinite(bound):
         found = replace(found, gap=np.nan, gap_relative=np.nan)
-    return _with_point(problem, outcome, x, row_activity, found, bound, optimal)
+    return _with_point(outcome, x, row_activity, found, bound, optimal, objective=objective)
 
 
 def _with_point(
-    problem: Problem,
     outcome: Outcome,
     x: FloatArray,
     row_activity: FloatArray,
@@ -287,7 +286,6 @@ def _with_point(
     earned: dict[str, Any] = {
         "solution_status": SolutionStatus.OPTIMAL if optimal else SolutionStatus.FEASIBLE,
         "stop_reason": _stop_reason(outcome, optimal),
-        "objective": problem.objective_at(x),
         "bound": bound,
         "x": x,
         "candidate": None,

@@ -42,6 +42,9 @@ LONGER = 2
 SUMMED = ("restarts", "parts", "entries_visited", "loop_seconds")
 """Statistics of which an outcome tells the sum over all scalings."""
 
+ERRORS = ("relative_primal_residual", "relative_dual_residual", "relative_gap")
+"""Statistics of an outcome of which the largest is its error."""
+
 Statistics = Mapping[str, float | int | str]
 
 
@@ -60,10 +63,10 @@ class _Best:
     start: Start | None = None
     statistics: Statistics = dataclasses.field(default_factory=dict)
 
-    def add(self, outcome: Outcome, answers: tuple[Answer, Answer], criteria: Criteria) -> None:
-        """Record a run that did not converge, its point of least error and its latest one."""
+    def add(self, outcome: Outcome, answers: tuple[Answer, ...], criteria: Criteria) -> None:
+        """Record a run that did not converge, and the points from which another may go on."""
         self.statistics = outcome.statistics
-        error = answers[0].statistics.worst
+        error = max(float(outcome.statistics.get(name, math.inf)) for name in ERRORS)
         if self.outcome is None or error <= self.error:
             self.outcome, self.error = outcome, error
         for answer in answers:
@@ -129,8 +132,8 @@ def run_with_alternate_scalings(
                 supervision, earlier=made, scaling_stagnation=scaling_stagnation
             )
             outcome = run(state, here, progress, supervised)
-            if outcome.stop_reason is not StopReason.CONVERGED:
-                answers = _best_and_last(state)
+            goes_on = outcome.stop_reason is StopReason.ITERATION_LIMIT
+            answers = _best_and_last(state) if goes_on else ()
             del state
         totals = _added(best.statistics, outcome.statistics)
         outcome = dataclasses.replace(outcome, statistics=totals)
@@ -138,11 +141,7 @@ def run_with_alternate_scalings(
             return outcome
         made = int(outcome.statistics["iterations"])
         best.add(outcome, answers, criteria)
-        if (
-            outcome.stop_reason is not StopReason.ITERATION_LIMIT
-            or made >= limit
-            or _is_hopeless(settings, made, best.error)
-        ):
+        if not goes_on or made >= limit or _is_hopeless(settings, made, best.error):
             return _with_totals(best.outcome or outcome, outcome)
         settings, other, length = other, settings, LONGER * length
         progress.log(f"Not solved after {made:,} iterations; going on with another scaling.")

@@ -108,6 +108,9 @@ def stopped_short(loop: LoopState, reason: StopReason) -> Outcome:
 def stop_at_limit(loop: LoopState) -> Outcome | None:
     """Return the best there is if a limit has come."""
     reason, limit = loop.progress.should_stop(), loop.iteration_limit
+    points = loop.supervision.points
+    if reason is None and points is not None and loop.progress.time_left <= points.seconds:
+        reason = StopReason.TIME_LIMIT
     if reason is None and limit is not None and loop.record.iterations >= limit:
         reason = StopReason.ITERATION_LIMIT
     return None if reason is None else stopped_short(loop, reason)

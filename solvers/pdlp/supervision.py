@@ -44,12 +44,18 @@ class IntermediatePoints:
     ----------
     hand_out : callable
         Takes an outcome of the original problem that is not optimal yet.
+
+    Attributes
+    ----------
+    seconds : float
+        What handing out the last point took: the last one at a limit will take as long.
     """
 
     def __init__(self, hand_out: Callable[[Outcome], None]) -> None:
         self._hand_out = hand_out
         self._undo: Callable[[Outcome], Outcome] | None = None
         self._error = math.inf
+        self.seconds = 0.0
         self._next = time.perf_counter() + FROM_SECONDS
 
     def through(self, undo: Callable[[Outcome], Outcome] | None) -> IntermediatePoints:
@@ -70,7 +76,8 @@ class IntermediatePoints:
             self._error = error
             self._hand_out(outcome if self._undo is None else self._undo(outcome))
         now = time.perf_counter()
-        self._next = now + (now - began) / SHARE
+        self.seconds = now - began
+        self._next = now + self.seconds / SHARE
 
 
 @dataclass(frozen=True)

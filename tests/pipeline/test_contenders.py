@@ -248,23 +248,6 @@ def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
     assert outcome.objective == pytest.approx(LINEAR[0].objective)
 
 
-@pytest.mark.parametrize("reason", [StopReason.NUMERICAL_TROUBLE, StopReason.CONVERGED])
-def test_the_reference_engine_leaves_presolve_out_where_it_brought_trouble(
-    reason: StopReason, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-
-    def troubled(problem: Problem, options: Options, *_: object, **__: object) -> Outcome:
-        asked.append(options.presolve)
-        ended = reason if options.presolve else StopReason.CONVERGED
-        return Outcome(SolutionStatus.FEASIBLE, ended, x=np.zeros(problem.num_columns))
-
-    monkeypatch.setattr(highs, "solve", troubled)
-    (simplex,) = module.make_contenders((SIMPLEX,), "cpu", LINEAR[0].problem, make_options(), None)
-    assert simplex.run(Progress()).stop_reason is StopReason.CONVERGED
-    assert asked == ([True, False] if reason is StopReason.NUMERICAL_TROUBLE else [True])
-
-
 @pytest.mark.usefixtures("everything_races")
 def test_when_all_engines_break_the_reference_engine_is_asked_again(
     monkeypatch: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""PDLP's route: presolve has its share, and which answers go on to a vertex."""
+"""PDLP's route: its shares, the way to a vertex, and answers that miss a tolerance by little."""
 
 from dataclasses import replace
 
@@ -7,10 +7,11 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.options import make_options
+from gpu_bridge.pipeline.contenders import SIMPLEX, make_contenders
 from gpu_bridge.pipeline.routes import pdlp
 from gpu_bridge.verify.verify import verify
-from solvers import presolve
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers import highs, presolve
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from tests.locations import DATA
 from tests.problems import LINEAR
@@ -74,3 +75,18 @@ def test_a_point_that_misses_its_rows_by_little_is_projected(reason, off, is_men
         checked = verify(problem, found, options)
         assert checked.solution_status is SolutionStatus.OPTIMAL
         assert found.basis is moved.basis
+
+
+@pytest.mark.parametrize("reason", [StopReason.NUMERICAL_TROUBLE, StopReason.CONVERGED])
+def test_the_reference_engine_leaves_presolve_out_where_it_brought_trouble(reason, monkeypatch):
+    asked = []
+
+    def troubled(problem, options, *_, **__):
+        asked.append(options.presolve)
+        ended = reason if options.presolve else StopReason.CONVERGED
+        return Outcome(SolutionStatus.FEASIBLE, ended, x=np.zeros(problem.num_columns))
+
+    monkeypatch.setattr(highs, "solve", troubled)
+    (simplex,) = make_contenders((SIMPLEX,), "cpu", LINEAR[0].problem, make_options(), None)
+    assert simplex.run(Progress()).stop_reason is StopReason.CONVERGED
+    assert asked == ([True, False] if reason is StopReason.NUMERICAL_TROUBLE else [True])
