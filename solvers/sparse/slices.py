@@ -104,9 +104,13 @@ def pack(values: FloatArray, rows: int, columns: int) -> Packed:
     if count < MANY_VALUES:
         kind = np.uint8 if count < FEW_VALUES else np.uint16
         return Packed(kind, index_kind, np.concatenate([np.zeros(1), np.sort(found[:count])]))
-    single = values.astype(np.float32)
-    exact = bool((single.astype(np.float64) == values).all())
+    # most that are inexact show it at once, and a look at all takes as much memory as they do
+    exact = all(_are_single(part) for part in (values[:MANY_VALUES], values))
     return Packed(np.float32 if exact else np.float64, index_kind)
+
+
+def _are_single(values: FloatArray) -> bool:
+    return bool((values.astype(np.float32).astype(np.float64) == values).all())
 
 
 @dataclass(frozen=True, eq=False)
