@@ -44,8 +44,42 @@ def duplicated_rows() -> Problem:
     return _covering(sp.csr_array(sp.vstack([block, block, 3.0 * block])), 3)
 
 
+def no_costs() -> Problem:
+    problem = duplicated_rows()
+    return problem.with_cost(np.zeros(problem.num_columns))
+
+
+def twelve_decades() -> Problem:
+    """Rows and columns in units that spread the coefficients over twelve decades."""
+    rng = np.random.default_rng(4)
+    n = 40
+    rest = sp.random_array((60, n), density=0.2, rng=rng, format="csr")
+    units = sp.diags_array(10.0 ** rng.uniform(-3.0, 3.0, n))
+    rows = sp.diags_array(10.0 ** rng.uniform(-3.0, 3.0, 60))
+    matrix = sp.csr_array(rows @ rest @ units)
+    x = rng.random(n) / units.diagonal()
+    cost = rng.uniform(1.0, 2.0, n) * units.diagonal()
+    return Problem.from_arrays(cost, matrix, row_lower=matrix @ x, upper=2.0 / units.diagonal())
+
+
+def mostly_empty() -> Problem:
+    """Two hundred thousand rows and columns without coefficients around a few with some."""
+    core = one_dense_column()
+    more = 200_000
+    matrix = sp.csr_array(sp.block_diag([core.matrix, sp.csr_array((more, more))]))
+    return Problem.from_arrays(
+        np.concatenate([core.cost, np.ones(more)]),
+        matrix,
+        row_lower=np.concatenate([core.row_lower, np.full(more, -1.0)]),
+        upper=2.0,
+    )
+
+
 @pytest.mark.parametrize("method", LP_METHODS)
-@through("model", [one_dense_column, one_long_row, duplicated_rows])
+@through(
+    "model",
+    [one_dense_column, one_long_row, duplicated_rows, no_costs, twelve_decades, mostly_empty],
+)
 def test_awkward_structures(model: object, method: str) -> None:
     problem = model()  # type: ignore[operator]
     outcome = gb.solve(problem, method=method, device="cpu")
