@@ -8,9 +8,12 @@ copy inherits is left alone, and not even destroyed. docs/architecture.md lists 
 from __future__ import annotations
 
 import os
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Generic, TypeVar
 
 Kept = TypeVar("Kept")
@@ -72,6 +75,38 @@ def slots() -> tuple[Slot[Any], ...]:
     return tuple(_slots)
 
 
+IMPORTING = "<frozen importlib._bootstrap>"
+"""File name in the frames of Python's import."""
+
+LONGEST_IMPORT = 10.0
+"""Seconds for which a fork waits for imports in other threads."""
+
+
+def _before_fork() -> None:
+    """Let imports in other threads end: in the copy their modules would stay half made for ever.
+
+    They may be those of threads that a solve has left behind.
+    """
+    until = time.monotonic() + LONGEST_IMPORT
+    while _others_import() and time.monotonic() < until:
+        time.sleep(0.001)
+    _making.acquire()
+
+
+def _others_import() -> bool:
+    """Whether threads import that do not wait for an import of this one."""
+    frames = sys._current_frames()
+    if _imports(frames.pop(threading.get_ident())):
+        return False
+    return any(map(_imports, frames.values()))
+
+
+def _imports(frame: FrameType | None) -> bool:
+    while frame is not None and frame.f_code.co_filename != IMPORTING:
+        frame = frame.f_back
+    return frame is not None
+
+
 def _begin_anew() -> None:
     _making.release()
     for slot in _slots:
@@ -80,5 +115,5 @@ def _begin_anew() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_making.acquire, after_in_parent=_making.release, after_in_child=_begin_anew
+        before=_before_fork, after_in_parent=_making.release, after_in_child=_begin_anew
     )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
 from solvers.core import process_state
 from solvers.core.process_state import Slot, slots
+from tests.locations import ROOT
 from tests.soon import LONG
 
 
@@ -87,3 +91,36 @@ def test_a_forked_copy_has_its_own_though_another_thread_holds_the_parents() -> 
     assert os.waitstatus_to_exitcode(os.waitpid(copy, 0)[1]) == 0
     assert slot.value == {1}
     assert not left
+
+
+SLOW = """
+import threading, time
+from solvers.core import begun
+begun.set()
+time.sleep(0.3)
+whole = True
+"""
+COPIED = """
+import os, signal, sys, threading
+from solvers import core
+from solvers.core import process_state
+core.begun = threading.Event()
+threading.Thread(target=lambda: __import__("slow")).start()
+core.begun.wait()
+copy = os.fork()
+if not copy:
+    signal.alarm(60)  # a copy that hangs does not outlive the test
+    import slow
+    os._exit(0 if slow.whole else 1)
+_, status = os.waitpid(copy, 0)
+assert status == 0, status
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_copy_finds_no_module_half_made(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(SLOW)
+    paths = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command = [sys.executable, "-W", "ignore", "-c", COPIED]
+    done = subprocess.run(command, env=paths, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
