@@ -6,6 +6,7 @@ expressions knows both kinds, so what it finds in the one makes the rows of the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -109,8 +110,15 @@ class KernelTwin:
         names = list(_names(rows))
         self.model.constraint = constraints = Constraint(names)
         for name, row, expression in zip(names, rows, expressions, strict=False):
-            constraints.add(name, (row.lb, expression, row.ub))
-            self._own[id(constraints[name])] = row
+            sides = _finite(row.lb, -math.inf), _finite(row.ub, math.inf)
+            if sides != (None, None):  # others demand nothing
+                constraints.add(name, (sides[0], expression, sides[1]))
+                self._own[id(constraints[name])] = row
+
+
+def _finite(side: Any, absent: float) -> Any:
+    """Return a side, None for the infinity that stands for none."""
+    return None if side == absent else side
 
 
 def _names(items: Iterable[Any]) -> Iterator[str]:

@@ -41,6 +41,17 @@ def test_values_duals_and_results_of_a_linear_model() -> None:
     assert results.problem.upper_bound == pytest.approx(11)
 
 
+def test_infinite_sides_are_none() -> None:
+    m = linear()
+    m.free = pmo.constraint((-float("inf"), m.x, float("inf")))
+    m.half = pmo.constraint((1, m.x, float("inf")))
+    solver().solve(m)
+    assert m.x.value == 4.0
+    m.half.lb = float("inf")
+    results = solver().solve(m)
+    assert results.solver.termination_condition == pyo.TerminationCondition.infeasible
+
+
 def test_a_solution_can_be_loaded_later() -> None:
     m = linear()
     results = solver().solve(m, load_solutions=False)
