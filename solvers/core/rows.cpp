@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "native/bindings.h"
-#include "native/interrupt.h"
 #include "native/threads.h"
 
 using namespace native;

@@ -7,7 +7,7 @@
 
 #include <type_traits>
 
-#include "native/variants.h"
+#include "native/bindings.h"
 
 /// Values of a matrix as they may be stored.
 using StoredValues =

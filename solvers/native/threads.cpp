@@ -11,8 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include "interrupt.h"
-
 namespace native {
 namespace {
 

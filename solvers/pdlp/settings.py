@@ -26,7 +26,7 @@ class ScalingSettings:
 
 @dataclass(frozen=True)
 class TrialSettings:
-    """Scalings tried before a solve goes on with one (``scaling_trial.py``)."""
+    """Scalings tried before a solve goes on with one (``alternate_scalings.py``)."""
 
     from_nonzeros: int = 1_000_000
     """Nonzeros from which they are tried: small models are solved before it pays."""

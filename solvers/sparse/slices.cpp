@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "kernels/storage.h"
-#include "native/interrupt.h"
 #include "native/threads.h"
 
 using namespace native;

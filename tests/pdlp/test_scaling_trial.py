@@ -13,10 +13,10 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp import scaling_trial
+from solvers.pdlp import alternate_scalings
+from solvers.pdlp.alternate_scalings import ScalingTrial, is_worth_a_trial, try_scalings
 from solvers.pdlp.control import Control
 from solvers.pdlp.distributed.group import DeviceGroup
-from solvers.pdlp.scaling_trial import ScalingTrial, is_worth_a_trial, try_scalings
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.lps import random_lp
 from tests.pdlp.shrinking.wide_lps import covering
@@ -81,7 +81,7 @@ def test_the_optimum_is_that_without_a_trial(seed: int) -> None:
 def test_a_scaling_that_came_clearly_nearer_goes_on_from_where_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scaling_trial, "CLEARLY", 1.0)
+    monkeypatch.setattr(alternate_scalings, "CLEARLY", 1.0)
     winners = set()
     for seed in SEEDS:
         problem = badly_scaled(seed)
@@ -98,7 +98,7 @@ def test_a_scaling_that_came_clearly_nearer_goes_on_from_where_it_is(
 def test_the_usual_scaling_stays_where_none_is_clearly_nearer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(scaling_trial, "CLEARLY", 1e9)
+    monkeypatch.setattr(alternate_scalings, "CLEARLY", 1e9)
     assert all(tried(badly_scaled(seed)).settings == TRIED for seed in SEEDS)
 
 

@@ -13,8 +13,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "native/interrupt.h"
 #include "native/numbers.h"
+#include "native/threads.h"
 #include "node.h"
 
 namespace knapsack::rows {

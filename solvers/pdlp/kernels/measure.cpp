@@ -3,7 +3,7 @@
 
 namespace {
 
-#include "measured.cuh"
+#include "sides.cuh"
 
 } // namespace
 

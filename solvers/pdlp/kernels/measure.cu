@@ -3,7 +3,7 @@
 // A team owns a unit of slices; the thread that holds a row's products makes the row's terms, and
 // each block adds the terms of its threads along a fixed tree into its slot of `partial`.
 
-#include "measured.cuh"
+#include "sides.cuh"
 #include "slices.cuh"
 
 #define SUMS 7

@@ -1,4 +1,4 @@
-// What the two sides of an iteration read and write, on both devices.
+// What the two sides of an iteration read and write, and what a check reads of them, on both devices.
 
 #pragma once
 
@@ -15,4 +15,16 @@ struct RowSide {
     Array<REAL> point;
     Array<const REAL> anchor, lower, upper, metric;
     Array<REAL> projection, difference, first_difference;
+};
+
+struct LastSteps {
+    Array<const REAL> projection, difference, first_difference;
+};
+
+struct MeasuredRows {
+    Array<const REAL> projection, difference, first_difference, anchor, lower, upper, metric;
+};
+
+struct MeasuredColumns {
+    Array<const REAL> projection, difference, first_difference, anchor, cost, lower, upper, metric;
 };

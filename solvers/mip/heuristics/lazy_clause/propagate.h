@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "native/interrupt.h"
 #include "native/numbers.h"
+#include "native/threads.h"
 #include "state.h"
 
 namespace mip::lazy_clause {

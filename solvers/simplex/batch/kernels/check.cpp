@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "lps.h"
+#include "native/bindings.h"
 #include "native/threads.h"
-#include "native/variants.h"
 
 using namespace native;
 
