@@ -8,6 +8,9 @@
 
 namespace {
 
+using INDEX = std::int32_t;
+#include "batch.cuh"
+
 /// Write the point, on or within its bounds, and the row duals.
 inline void write_point(const Lp &lp, const Data &data, const Given &given, NumbersOut x,
                         NumbersOut y) {
@@ -237,66 +240,64 @@ template <class Element> struct OfEach {
 };
 
 /// Solve LP after LP.
-void simplex(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints starts, Ints indices,
-             int varying, Numbers values, Numbers cost, Numbers lower, Numbers upper,
-             Numbers row_lower, Numbers row_upper, Ints given, Numbers row_scale,
-             Numbers column_scale, Numbers dictionary, Ints heads, int start, Numbers parameters,
-             int limit, int /*leading*/, int /*place*/, int /*block*/, int /*blocks*/,
-             int /*shared*/, std::int64_t /*scratch_step*/, Numbers /*scratch*/, IntsOut queue,
-             NumbersOut x, NumbersOut y, NumbersOut ray, IntsOut basis, IntsOut ending,
-             IntsOut iterations, int threads) {
+void simplex(std::int64_t count, std::int64_t rows, std::int64_t columns, const Batch &batch,
+             const StartBasis &start, Numbers parameters, int limit, const Room & /*room*/,
+             IntsOut queue, const Answers &answers, int threads) {
     const std::int64_t all = rows + columns;
-    check_length("starts", starts.size(), rows + 1);
-    check_length("indices", indices.size(), starts[rows]);
-    check_length("row_scale", row_scale.size(), rows);
-    check_length("column_scale", column_scale.size(), columns);
-    check_length("dictionary", dictionary.size(), start == DICTIONARY ? rows * columns : 0);
-    check_length("heads", heads.size(), start == DICTIONARY ? all : 0);
+    const int varying = batch.varying;
+    const bool shared = start.start == DICTIONARY;
+    check_length("starts", batch.starts.size(), rows + 1);
+    check_length("indices", batch.indices.size(), batch.starts[rows]);
+    check_length("row_scale", start.row_scale.size(), rows);
+    check_length("column_scale", start.column_scale.size(), columns);
+    check_length("dictionary", start.dictionary.size(), shared ? rows * columns : 0);
+    check_length("heads", start.heads.size(), shared ? all : 0);
     check_length("parameters", parameters.size(), ROUNDS + 1);
     check_length("queue", queue.size(), 1);
-    check_length("x", x.size(), count * columns);
-    check_length("y", y.size(), count * rows);
-    check_length("ray", ray.size(), count * columns);
-    check_length("basis", basis.size(), count * all);
-    check_length("ending", ending.size(), count);
-    check_length("iterations", iterations.size(), count);
-    const OfEach<double> matrices("values", values, indices.size(), varying, 0, count);
-    const OfEach<double> costs("cost", cost, columns, varying, 1, count);
-    const OfEach<double> lowers("lower", lower, columns, varying, 2, count);
-    const OfEach<double> uppers("upper", upper, columns, varying, 3, count);
-    const OfEach<double> row_lowers("row_lower", row_lower, rows, varying, 4, count);
-    const OfEach<double> row_uppers("row_upper", row_upper, rows, varying, 5, count);
-    const OfEach<std::int32_t> statuses("given", given, all, varying, 6, count);
+    check_length("x", answers.x.size(), count * columns);
+    check_length("y", answers.y.size(), count * rows);
+    check_length("ray", answers.ray.size(), count * columns);
+    check_length("basis", answers.basis.size(), count * all);
+    check_length("ending", answers.ending.size(), count);
+    check_length("iterations", answers.iterations.size(), count);
+    const OfEach<double> matrices("values", batch.values, batch.indices.size(), varying, 0, count);
+    const OfEach<double> costs("cost", batch.cost, columns, varying, 1, count);
+    const OfEach<double> lowers("lower", batch.lower, columns, varying, 2, count);
+    const OfEach<double> uppers("upper", batch.upper, columns, varying, 3, count);
+    const OfEach<double> row_lowers("row_lower", batch.row_lower, rows, varying, 4, count);
+    const OfEach<double> row_uppers("row_upper", batch.row_upper, rows, varying, 5, count);
+    const OfEach<std::int32_t> statuses("given", batch.given, all, varying, 6, count);
     const Settings settings(parameters);
     parallel_for(threads, count, [&](std::int64_t k) {
         poll();
-        const NumbersOut own_x = x.part(k * columns, (k + 1) * columns);
-        const NumbersOut own_y = y.part(k * rows, (k + 1) * rows);
-        const IntsOut own_basis = basis.part(k * all, (k + 1) * all);
+        const NumbersOut own_x = answers.x.part(k * columns, (k + 1) * columns);
+        const NumbersOut own_y = answers.y.part(k * rows, (k + 1) * rows);
+        const IntsOut own_basis = answers.basis.part(k * all, (k + 1) * all);
         if (is_told_to_end(queue)) {
-            ending[k] = NOT_REACHED;
-            iterations[k] = 0;
+            answers.ending[k] = NOT_REACHED;
+            answers.iterations[k] = 0;
             std::fill(own_x.begin(), own_x.end(), 0.0);
             std::fill(own_y.begin(), own_y.end(), 0.0);
             std::fill(own_basis.begin(), own_basis.end(), 0);
             return;
         }
-        const Given matrix{starts, indices, matrices.of(k), row_scale, column_scale};
+        const Given matrix{batch.starts, batch.indices, matrices.of(k), start.row_scale,
+                           start.column_scale};
         const Data data{costs.of(k), lowers.of(k), uppers.of(k), row_lowers.of(k),
                         row_uppers.of(k)};
         Lp lp(rows, columns);
         lp.counts.most = limit;
-        begin(lp, matrix, settings, statuses.of(k), dictionary, heads, start);
+        begin(lp, matrix, settings, statuses.of(k), start.dictionary, start.heads, start.start);
         const auto [how, at] = run(lp, data, matrix, settings, queue);
         write_point(lp, data, matrix, own_x, own_y);
         if (how == INFEASIBLE)
             write_farkas(lp, matrix, at, settings.smallest_pivot, own_y);
         else if (how == UNBOUNDED)
             write_ray(lp, matrix, at, settings.smallest_pivot,
-                      ray.part(k * columns, (k + 1) * columns));
+                      answers.ray.part(k * columns, (k + 1) * columns));
         std::copy(lp.status.begin(), lp.status.end(), own_basis.begin());
-        ending[k] = how;
-        iterations[k] = static_cast<std::int32_t>(lp.counts.pivots);
+        answers.ending[k] = how;
+        answers.iterations[k] = static_cast<std::int32_t>(lp.counts.pivots);
     });
 }
 
@@ -325,6 +326,12 @@ void first_dictionary(Ints starts, Ints indices, Numbers values, Numbers row_sca
 
 } // namespace
 
+NATIVE_STRUCT(Batch, starts, indices, varying, values, cost, lower, upper, row_lower, row_upper,
+              given)
+NATIVE_STRUCT(StartBasis, row_scale, column_scale, dictionary, heads, start)
+NATIVE_STRUCT(Room, leading, place, block, blocks, shared, scratch_step, scratch)
+NATIVE_STRUCT(Answers, x, y, ray, basis, ending, iterations)
+
 NATIVE_MODULE(simplex_batch_simplex) {
     NATIVE_CONSTANTS(module, "solvers.simplex.batch.data", NOT_REACHED);
     NATIVE_CONSTANTS(module, "solvers.simplex.batch.kernels.simplex", LIMIT, OPTIMAL, INFEASIBLE,
@@ -333,5 +340,5 @@ NATIVE_MODULE(simplex_batch_simplex) {
     expose(module, "first_dictionary", &first_dictionary, "starts", "indices", "values",
            "row_scale", "column_scale", "parameters", "status", "dictionary", "heads");
     NATIVE_KERNELS(module, simplex);
-    expose(module, "simplex_held", &simplex); // where a dictionary is held, on a GPU
+    expose_kernel(module, "simplex_held", &simplex); // where a dictionary is held, on a GPU
 }

@@ -9,6 +9,7 @@
 // without the block having to meet for each of their steps; sums follow fixed trees, and every
 // thread keeps the same scalars. Which block solves an LP makes no difference to its answer.
 
+#include "batch.cuh"
 #include "dictionary.cuh"
 #include "dual.cuh"
 #include "held.cuh"
@@ -245,44 +246,6 @@ __device__ __forceinline__ const Value* own_row(
     return values + (((varying >> bit) & 1) ? (long long)k * width : 0LL);
 }
 
-template <bool HELD>
-__device__ __forceinline__ void solve_all(
-    AnyLp lp, INDEX count, int limit, const Given& common, int varying, const INDEX* statuses,
-    const REAL* dictionary, const INDEX* heads, int start, INDEX* queue, REAL* x, REAL* y,
-    REAL* ray, INDEX* basis, INDEX* ending, INDEX* iterations) {
-    const int m = lp.m, n = lp.n;
-    __shared__ INDEX next;
-    const long long width = n, height = m, all = width + height;
-    const long long nonzeros = common.starts[m];
-    while (true) {
-        if (threadIdx.x == 0) next = take(queue);
-        __syncthreads();
-        const INDEX k = next;
-        __syncthreads();
-        if (k >= count) return;
-        Given given = common;
-        given.values = own_row(common.values, nonzeros, k, varying, 0);
-        given.cost = own_row(common.cost, width, k, varying, 1);
-        given.lower = own_row(common.lower, width, k, varying, 2);
-        given.upper = own_row(common.upper, width, k, varying, 3);
-        given.row_lower = own_row(common.row_lower, height, k, varying, 4);
-        given.row_upper = own_row(common.row_upper, height, k, varying, 5);
-        Counts counts = {0, limit, 0, 0};
-        begin(lp, given, own_row(statuses, all, k, varying, 6), dictionary, heads, start);
-        int at = -1;
-        const int how = run<HELD>(lp, given, counts, &at);
-        write_answer(lp, given, how, at, x + k * width, y + k * height, ray + k * width);
-        for (int v = threadIdx.x; v < n + m; v += blockDim.x) {
-            basis[k * all + v] = (INDEX)lp.status()[v];
-        }
-        if (threadIdx.x == 0) {
-            ending[k] = how;
-            iterations[k] = counts.pivots;
-        }
-        __syncthreads();
-    }
-}
-
 // Where an LP of the block stands; `far` is the block's own part of global memory.
 __device__ __forceinline__ AnyLp place_lp(
     int m, int n, int leading, int place, REAL* far) {
@@ -292,50 +255,55 @@ __device__ __forceinline__ AnyLp place_lp(
     return {m, n, leading, place == ALL_NEAR, matrix, rest, REAL(0), REAL(0), REAL(0)};
 }
 
-// Two blocks of 512 threads on a multiprocessor, or more smaller ones.
-extern "C" __global__ void __launch_bounds__(512, 2) simplex(
-    INDEX count, INDEX rows, INDEX columns, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ indices, int varying, const REAL* __restrict__ values,
-    const REAL* __restrict__ cost, const REAL* __restrict__ lower,
-    const REAL* __restrict__ upper, const REAL* __restrict__ row_lower,
-    const REAL* __restrict__ row_upper, const INDEX* __restrict__ given,
-    const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
-    const REAL* __restrict__ dictionary, const INDEX* __restrict__ heads, int start,
-    const REAL* __restrict__ parameters, int limit, int leading, int place, int block,
-    int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
-    INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
-    REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
-    INDEX* __restrict__ iterations) {
-    const Given common = {starts, indices, values, row_scale, column_scale, cost,
-                          lower, upper, row_lower, row_upper, parameters};
-    const AnyLp lp = place_lp(
-        (int)rows, (int)columns, leading, place,
-        scratch + (long long)blockIdx.x * scratch_step);
-    solve_all<false>(
-        lp, count, limit, common, varying, given, dictionary, heads, start, queue, x, y, ray,
-        basis, ending, iterations);
+template <bool HELD>
+__device__ __forceinline__ void solve_all(
+    INDEX count, INDEX rows, INDEX columns, const Batch& batch, const StartBasis& start,
+    const REAL* parameters, int limit, const Room& room, INDEX* queue, const Answers& answers) {
+    AnyLp lp = place_lp(
+        (int)rows, (int)columns, room.leading, room.place,
+        room.scratch + (long long)blockIdx.x * room.scratch_step);
+    const int m = lp.m, n = lp.n, varying = batch.varying;
+    __shared__ INDEX next;
+    const long long width = n, height = m, all = width + height;
+    const long long nonzeros = batch.starts[m];
+    while (true) {
+        if (threadIdx.x == 0) next = take(queue);
+        __syncthreads();
+        const INDEX k = next;
+        __syncthreads();
+        if (k >= count) return;
+        const Given given = {
+            batch.starts, batch.indices, own_row(batch.values, nonzeros, k, varying, 0),
+            start.row_scale, start.column_scale, own_row(batch.cost, width, k, varying, 1),
+            own_row(batch.lower, width, k, varying, 2), own_row(batch.upper, width, k, varying, 3),
+            own_row(batch.row_lower, height, k, varying, 4),
+            own_row(batch.row_upper, height, k, varying, 5), parameters};
+        Counts counts = {0, limit, 0, 0};
+        begin(lp, given, own_row(batch.given, all, k, varying, 6), start.dictionary, start.heads,
+              start.start);
+        int at = -1;
+        const int how = run<HELD>(lp, given, counts, &at);
+        write_answer(lp, given, how, at, answers.x + k * width, answers.y + k * height,
+                     answers.ray + k * width);
+        for (int v = threadIdx.x; v < n + m; v += blockDim.x) {
+            answers.basis[k * all + v] = (INDEX)lp.status()[v];
+        }
+        if (threadIdx.x == 0) {
+            answers.ending[k] = how;
+            answers.iterations[k] = counts.pivots;
+        }
+        __syncthreads();
+    }
 }
 
-// One block of 512 threads, or more smaller ones, with room for the dictionary in registers.
-extern "C" __global__ void __launch_bounds__(512, 1) simplex_held(
-    INDEX count, INDEX rows, INDEX columns, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ indices, int varying, const REAL* __restrict__ values,
-    const REAL* __restrict__ cost, const REAL* __restrict__ lower,
-    const REAL* __restrict__ upper, const REAL* __restrict__ row_lower,
-    const REAL* __restrict__ row_upper, const INDEX* __restrict__ given,
-    const REAL* __restrict__ row_scale, const REAL* __restrict__ column_scale,
-    const REAL* __restrict__ dictionary, const INDEX* __restrict__ heads, int start,
-    const REAL* __restrict__ parameters, int limit, int leading, int place, int block,
-    int blocks, int shared, INDEX scratch_step, REAL* __restrict__ scratch,
-    INDEX* __restrict__ queue, REAL* __restrict__ x, REAL* __restrict__ y,
-    REAL* __restrict__ ray, INDEX* __restrict__ basis, INDEX* __restrict__ ending,
-    INDEX* __restrict__ iterations) {
-    const Given common = {starts, indices, values, row_scale, column_scale, cost,
-                          lower, upper, row_lower, row_upper, parameters};
-    const AnyLp lp = place_lp(
-        (int)rows, (int)columns, leading, place,
-        scratch + (long long)blockIdx.x * scratch_step);
-    solve_all<true>(
-        lp, count, limit, common, varying, given, dictionary, heads, start, queue, x, y, ray,
-        basis, ending, iterations);
+__device__ __forceinline__ void simplex(
+    INDEX count, INDEX rows, INDEX columns, const Batch& batch, const StartBasis& start,
+    const REAL* parameters, int limit, const Room& room, INDEX* queue, const Answers& answers) {
+    solve_all<false>(count, rows, columns, batch, start, parameters, limit, room, queue, answers);
+}
+
+__device__ __forceinline__ void simplex_held(
+    INDEX count, INDEX rows, INDEX columns, const Batch& batch, const StartBasis& start,
+    const REAL* parameters, int limit, const Room& room, INDEX* queue, const Answers& answers) {
+    solve_all<true>(count, rows, columns, batch, start, parameters, limit, room, queue, answers);
 }

@@ -17,7 +17,7 @@ On the device a block takes one LP after the other from a queue, so that slow on
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "given")
 """Arrays that may differ from LP to LP, in the order of their bits."""
@@ -50,12 +50,27 @@ ROW_VECTORS = 3
 VARIABLE_VECTORS = 3
 """Vectors of an LP; see state.cuh."""
 
-_ARGUMENTS = arguments(
-    "index count, rows, columns; index[] starts, indices; int varying; "
-    "real[] values, cost, lower, upper, row_lower, row_upper; index[] given; "
-    "real[] row_scale, column_scale, dictionary; index[] heads; int start; real[] parameters; "
-    "int limit, leading, place, block, blocks, shared; index scratch_step; inout real[] scratch; "
-    "inout index[] queue; out real[] x, y, ray; out index[] basis, ending, iterations"
+_ARGUMENTS = (
+    *arguments("index count, rows, columns"),
+    *structure(
+        "batch",
+        "index[] starts, indices; int varying; real[] values, cost, lower, upper, row_lower, "
+        "row_upper; index[] given",
+        prefix="",
+    ),
+    *structure(
+        "start",
+        "real[] row_scale, column_scale, dictionary; index[] heads; int start",
+        prefix="",
+    ),
+    *arguments("real[] parameters; int limit"),
+    *structure(
+        "room",
+        "int leading, place, block, blocks, shared; index scratch_step; inout real[] scratch",
+        prefix="",
+    ),
+    *arguments("inout index[] queue"),
+    *structure("answers", "out real[] x, y, ray; out index[] basis, ending, iterations", prefix=""),
 )
 
 _WORK = 100
@@ -86,6 +101,7 @@ SIMPLEX = Kernel(
     "where the optimum is one.",
     launch=_launch,
     work=_work,
+    bounds="512, 2",  # two such blocks on a multiprocessor, or more smaller ones
 )
 
 HELD = Kernel(
@@ -97,6 +113,7 @@ HELD = Kernel(
     "a row has.",
     launch=_launch,
     work=_work,
+    bounds="512, 1",  # registers for the dictionary
 )
 
 FAMILY = Family("solvers.simplex.batch.kernels", "simplex", (SIMPLEX, HELD))
