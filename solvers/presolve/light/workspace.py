@@ -11,6 +11,7 @@ The loops are in C++, beside this file; ``workspace.h`` has what they share.
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -91,21 +92,29 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
     by_row, by_column = problem.entries, problem.by_column(threads)
     count = np.zeros(COUNTERS, dtype=np.int64)
     count[WORK_LIMIT] = work_limit
+    made: dict[str, Callable[[], Any]] = {
+        "cost": problem.cost.copy,
+        "lower": problem.lower.copy,
+        "upper": problem.upper.copy,
+        "row_lower": problem.row_lower.copy,
+        "row_upper": problem.row_upper.copy,
+        "row_size": by_row.largest.copy,
+        "row_length": lambda: by_row.lengths.astype(np.int64),
+        "column_length": lambda: by_column.lengths.astype(np.int64),
+        "row_removed": lambda: np.full(m, ALIVE, dtype=np.int64),
+        "column_removed": lambda: np.full(n, ALIVE, dtype=np.int64),
+        "row_changed": lambda: np.ones(m, dtype=np.bool_),
+        "column_changed": lambda: np.ones(n, dtype=np.bool_),
+    }
+    if threads > 1:  # the system clears the pages of a large array one by one
+        with ThreadPoolExecutor(threads) as pool:
+            arrays = dict(zip(made, pool.map(lambda make: make(), made.values()), strict=True))
+    else:
+        arrays = {name: make() for name, make in made.items()}
     return Workspace(
         by_row=by_row,
         by_column=by_column,
-        cost=problem.cost.copy(),
-        lower=problem.lower.copy(),
-        upper=problem.upper.copy(),
-        row_lower=problem.row_lower.copy(),
-        row_upper=problem.row_upper.copy(),
-        row_size=by_row.largest.copy(),
-        row_length=by_row.lengths.astype(np.int64),
-        column_length=by_column.lengths.astype(np.int64),
-        row_removed=np.full(m, ALIVE, dtype=np.int64),
-        column_removed=np.full(n, ALIVE, dtype=np.int64),
-        row_changed=np.ones(m, dtype=np.bool_),
-        column_changed=np.ones(n, dtype=np.bool_),
+        **arrays,
         kind=np.empty(m + n, dtype=np.int8),
         row=np.empty(m + n, dtype=np.int64),
         column=np.empty(m + n, dtype=np.int64),
