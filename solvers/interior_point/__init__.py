@@ -136,15 +136,15 @@ def _solve_on(
         system = analysis.system(form, analysis.seconds)
     else:
         analysis, system = known, known.system(form)
-        analysis.factorisation.begin(progress)
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
         f"which {system.assembly.num_kept:,} stay in the linear system; "
         f"{system.assembly.entries:,} entries in its lower triangle, "
         f"{system.factorisation.entries:,} in its factor."
     )
-    run = Run.of(problem, form, system, options, norms, progress, device)
-    outcome = dataclasses.replace(solve_form(run), device=device.kind)
+    with analysis.factorisation.begin(progress):
+        run = Run.of(problem, form, system, options, norms, progress, device)
+        outcome = dataclasses.replace(solve_form(run), device=device.kind)
     analyses.keep(structure, analysis)
     return outcome
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from ctypes import byref, c_double, c_int, c_int64, c_size_t, c_void_p, sizeof
 from typing import Any
 
@@ -59,15 +59,26 @@ class CuDSS:
         self._library, self._version = loaded.functions, loaded.version
         self._handle, self._config, self._data = c_void_p(), c_void_p(), c_void_p()
         self._objects: list[c_void_p] = []
+        self._told: list[npt.NDArray[np.int32]] = []
         self._stop = c_int(0)
         self._is_factorised = False
         self._call("cudssCreate", byref(self._handle))
         self._call("cudssConfigCreate", byref(self._config))
         self._call("cudssDataCreate", self._handle, byref(self._data))
+        self._progress, self._stream = progress, None
+        if device.kind == "cuda":
+            self._stream = device.xp.cuda.get_current_stream()
+            self._call("cudssSetStream", self._handle, c_void_p(self._stream.ptr))
         self._close = weakref.finalize(
-            self, _destroy, self._library, self._handle, self._config, self._data, self._objects
+            self,
+            _destroy,
+            self._library,
+            self._handle,
+            self._config,
+            self._data,
+            self._objects,
+            self._stream,
         )
-        self.begin(progress)
         layer = names.threading_layer(self._version)
         if layer is not None:  # without OpenMP it fails, and one thread orders the matrix
             self._library.cudssSetThreadingLayer(self._handle, layer)
@@ -78,12 +89,14 @@ class CuDSS:
             *(byref(self._stop), c_size_t(sizeof(self._stop))),
         )
 
-    def begin(self, progress: Progress) -> None:
-        """Take up a solve: queue on the current stream, and end calls when that solve ends."""
+    def begin(self, progress: Progress) -> AbstractContextManager[Any]:
+        """Take up a solve, which may end calls; within what is returned the stream is the first's.
+
+        That lives as long as the library's objects, which it goes on using: where the stream of the
+        solve before was gone and another set, a factorisation failed or the process broke down.
+        """
         self._progress, self._stop.value = progress, 0
-        if self._device.kind == "cuda":
-            stream = self._device.xp.cuda.get_current_stream()
-            self._call("cudssSetStream", self._handle, c_void_p(stream.ptr))
+        return nullcontext() if self._stream is None else self._stream
 
     @property
     def bytes_free(self) -> float:
@@ -237,7 +250,8 @@ class CuDSS:
         return values
 
     def _tell(self, figure: int, values: npt.NDArray[np.int32]) -> None:
-        """Give whole numbers to the library, which copies them."""
+        """Give whole numbers to the library, and keep them in case that it does not copy them."""
+        self._told.append(values)
         self._call(
             *("cudssDataSet", self._handle, self._data, figure),
             *(_address(values), c_size_t(values.nbytes)),
@@ -254,9 +268,14 @@ def _address(array: Any) -> c_void_p:
 
 
 def _destroy(
-    library: Any, handle: c_void_p, config: c_void_p, data: c_void_p, objects: list[c_void_p]
+    library: Any,
+    handle: c_void_p,
+    config: c_void_p,
+    data: c_void_p,
+    objects: list[c_void_p],
+    stream: Any,
 ) -> None:
-    """Give everything back to the library."""
+    """Give everything back to the library, while the ``stream`` is still there."""
     for made in objects:
         library.cudssMatrixDestroy(made)
     library.cudssDataDestroy(handle, data)

@@ -19,6 +19,7 @@ its effect out again.
 from __future__ import annotations
 
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -33,8 +34,10 @@ from solvers.interior_point.assembly import Assembly
 from solvers.interior_point.placement import matrix_on
 from solvers.interior_point.refinement import Pair, refined
 
-PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-12
-"""rho and delta, beside entries scaled to one."""
+PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-11
+"""rho and delta, beside entries scaled to one. With these, and where a direction no better than
+none has regularisation grow, the models of Netlib take 928 iterations; with 1e-12 and any direction
+taken 982."""
 
 PIVOT_SHARE = 1e-14
 """Part of a pivot that is added to it, which rounding cannot outweigh where equations depend on
@@ -66,8 +69,11 @@ class Factorisation(Protocol):
         Where L has more entries than ``most``, nothing but that needs to be found out.
         """
 
-    def begin(self, progress: Progress) -> None:
-        """Take up another solve with a matrix of the same pattern, maybe in another thread."""
+    def begin(self, progress: Progress) -> AbstractContextManager[Any]:
+        """Take up another solve with a matrix of the same pattern, maybe in another thread.
+
+        Within what is returned everything is queued where the factors are.
+        """
 
     @property
     def entries(self) -> int:
@@ -117,7 +123,7 @@ class LinearSystem:
         self.rho, self.delta = PRIMAL_REGULARISATION, DUAL_REGULARISATION
         self.share = PIVOT_SHARE
         self.solves = self.factorisations = 0
-        self.latest_residual = 0.0
+        self.latest_residual = self.worst_residual = 0.0
         self.seconds_factorising = self.seconds_solving = 0.0
 
     def on(self, device: Device) -> LinearSystem:
@@ -146,6 +152,7 @@ class LinearSystem:
                     raise
                 self.strengthen()
         self.factorisations += 1
+        self.worst_residual = 0.0
         self.seconds_factorising += time.perf_counter() - began
 
     def factorise_for(
@@ -154,11 +161,16 @@ class LinearSystem:
         """Factorise and return (dx, dy); regularise more where that solution is useless."""
         self.factorise(diagonal)
         dx, dy = self.solve(f, g)
-        while self.latest_residual >= USELESS and self.delta <= STRONGEST:
+        while self.is_useless:
             self.strengthen()
             self.factorise(diagonal)
             dx, dy = self.solve(f, g)
         return dx, dy
+
+    @property
+    def is_useless(self) -> bool:
+        """Whether a solution with the latest factors was no better than none, and more may help."""
+        return self.worst_residual >= USELESS and self.delta <= STRONGEST
 
     @property
     def is_strengthened(self) -> bool:
@@ -176,7 +188,7 @@ class LinearSystem:
         began = time.perf_counter()
         sizes = self._size(f), self._size(g)
         point, error = refined(self._times, self._solve_once, (f, g), sizes)
-        self.latest_residual = error
+        self.latest_residual, self.worst_residual = error, max(error, self.worst_residual)
         self.seconds_solving += time.perf_counter() - began
         return point
 

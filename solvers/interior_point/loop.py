@@ -142,16 +142,25 @@ def solve_form(run: Run) -> Outcome:
 def _next(run: Run, now: Standing) -> Standing | None:
     """Return the next iterate; None where the system cannot be factorised."""
     try:
-        newton = Newton.at(run.form, now.point, now.residuals, run.system)
+        direction, step = _direction(run, now)
+        while run.system.is_useless:
+            run.system.strengthen()
+            direction, step = _direction(run, now)
     except SingularError:
         return None
+    step = min(1.0, BOUNDARY * step)
+    return Standing.of(run, normalised(now.point.moved(direction, step)), step)
+
+
+def _direction(run: Run, now: Standing) -> tuple[Point, float]:
+    """Return a direction and the longest step along it."""
+    newton = Newton.at(run.form, now.point, now.residuals, run.system)
     direction, step = predictor_corrector(newton, CORRECTORS)
     if step < SHORT_STEP and now.errors.worst < NEAR:
         other, reach = predictor_corrector(newton, CORRECTORS, keep_tau=True)
         if reach > step:
-            direction, step = other, reach
-    step = min(1.0, BOUNDARY * step)
-    return Standing.of(run, normalised(now.point.moved(direction, step)), step)
+            return other, reach
+    return direction, step
 
 
 def normalised(point: Point) -> Point:

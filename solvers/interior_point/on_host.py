@@ -8,6 +8,7 @@ takes the place of SuperLU where the factor has few entries for each column (``q
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,9 @@ class OnHost:
         if few and qdldl_factors.is_installed():
             self._columnwise = QdldlFactors(row, column, size)
 
-    def begin(self, progress: Progress) -> None:
+    def begin(self, progress: Progress) -> AbstractContextManager[None]:
         """Take up another solve, which needs nothing."""
+        return nullcontext()
 
     def _lay_out(self, position: npt.NDArray[Any]) -> None:
         """Make the whole symmetric pattern with row i at ``position[i]``."""

@@ -42,6 +42,7 @@ class FakeCuDSS:
         self.version = version
         self.settings: dict[int, float] = {}
         self.live = 0
+        self.streams: list[int] = []
         self.matrices: dict[int, Any] = {}
         self.stop: Any = None
         self.told = dict[int, Any]()
@@ -73,6 +74,7 @@ class FakeCuDSS:
         return self.cudssDestroy(made)
 
     def cudssSetStream(self, handle: Any, stream: Any) -> int:  # noqa: N802
+        self.streams.append(stream.value)
         return 0
 
     def cudssSetThreadingLayer(self, handle: Any, file: bytes) -> int:  # noqa: N802

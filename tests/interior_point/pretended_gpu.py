@@ -7,15 +7,17 @@ do these, which compute on the host.
 from __future__ import annotations
 
 import sys
-from contextlib import nullcontext
+from itertools import count
 from types import ModuleType, SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from solvers.core.device import Device
+
+_numbers = count(1)
 
 HANDED_ON = {
     *(np.where, np.clip, np.concatenate, np.zeros_like, np.ones_like, np.full_like),
@@ -128,20 +130,39 @@ class DeviceMatrix:
         return DeviceArray(self.matrix @ vector.values)
 
 
+class Stream:
+    """A stream, current within itself; the null stream is never gone."""
+
+    null: ClassVar[Stream]
+    current: ClassVar[list[Stream]] = []
+
+    def __init__(self, ptr: int) -> None:
+        self.ptr = ptr
+
+    def __enter__(self) -> None:
+        self.current.append(self)
+
+    def __exit__(self, *error: Any) -> None:
+        self.current.pop()
+
+
+Stream.null = Stream(0)
+
+
 class PretendedGpu(Device):
-    """The device itself."""
+    """The device itself, with a stream for each activation."""
 
     @property
     def xp(self) -> Any:
         pool = SimpleNamespace(free_bytes=lambda: 0)
         cuda = SimpleNamespace(
-            get_current_stream=lambda: SimpleNamespace(ptr=7),
+            get_current_stream=lambda: [Stream.null, *Stream.current][-1],
             Device=lambda: SimpleNamespace(mem_info=(self.memory_free, self.memory_total)),
         )
         return SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool)
 
     def activate(self) -> Any:
-        return nullcontext()
+        return Stream(next(_numbers))
 
     def to_device(self, array: Any) -> Any:
         return DeviceArray(np.array(array))

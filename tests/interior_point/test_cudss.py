@@ -6,6 +6,7 @@ import dataclasses
 import gc
 import itertools
 import threading
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -178,19 +179,34 @@ def test_whole_solves_keep_to_the_arrays_of_the_device(gpu: PretendedGpu, seed: 
     assert isinstance(there.x, np.ndarray)
 
 
+class Watching(Progress):
+    """Looks at something in each iteration."""
+
+    def __init__(self, look: Callable[[], object]) -> None:
+        super().__init__()
+        self._look = look
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        self._look()
+
+
 def test_other_numbers_are_factorised_with_the_analysis_that_there_is(
     gpu: PretendedGpu, fake: FakeCuDSS
 ) -> None:
     problem = of_every_kind(np.random.default_rng(2), rows=15, columns=25)
     analyses, options = Analyses(), EngineOptions(device="cuda", tolerance=1e-8)
+    current: list[int] = []
     for factor in (1.0, 3.0, 0.5):
         other = dataclasses.replace(problem, cost=factor * problem.cost)
-        outcome = interior_point.solve(other, options, Progress(), analyses=analyses)
+        progress = Watching(lambda: current.append(gpu.xp.cuda.get_current_stream().ptr))
+        outcome = interior_point.solve(other, options, progress, analyses=analyses)
         assert (outcome.solution_status, outcome.device) == (SolutionStatus.OPTIMAL, "cuda")
         alone = interior_point.solve(other, dataclasses.replace(options, device="cpu"), Progress())
         assert outcome.objective == pytest.approx(alone.objective, rel=1e-6)
     assert fake.phases.count(names.FULL_ANALYSIS) == fake.phases.count(names.FACTORISATION) == 1
     assert fake.phases.count(names.REFACTORISATION) > 3
+    assert set(current) == set(fake.streams)  # one stream, on which all of them queue
+    assert len(set(current)) == 1
 
 
 def test_proofs_come_from_the_device_too(gpu: PretendedGpu) -> None:
