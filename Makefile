@@ -4,7 +4,6 @@
 
 VENV ?= .venv
 CUDA ?= cuda13
-# Three where there are two cores: tests of limits and of children wait a good deal.
 PYTEST_ARGS ?= -n 2 --dist loadfile --no-loadscope-reorder
 DEMO_TIME_LIMIT ?= 60
 MINUTES ?= 10

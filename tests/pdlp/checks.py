@@ -9,7 +9,6 @@ import numpy as np
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.measure import SUMS
-from solvers.pdlp.settings import DEFAULT
 
 SIDE_NORM, COST_NORM, OFFSET = 7.0, 3.0, 0.5
 TOLERANCE = 1e-4
@@ -36,19 +35,22 @@ ON_THE_WAY = {
     Control.SIDE_NORM: SIDE_NORM,
     Control.COST_NORM: COST_NORM,
     Control.OFFSET: OFFSET,
-    Control.SUFFICIENT: DEFAULT.restart.sufficient_decrease,
-    Control.NECESSARY: DEFAULT.restart.necessary_decrease,
-    Control.ARTIFICIAL: DEFAULT.restart.artificial_share,
-    Control.STANDSTILL: DEFAULT.restart.standstill,
-    Control.STANDSTILL_SHARE: DEFAULT.restart.standstill_share,
-    Control.RESIDUAL_EXPONENT: DEFAULT.weight.residual_exponent,
-    Control.SHORTEST_DISTANCE: DEFAULT.weight.shortest_distance,
-    Control.LONGEST_DISTANCE: DEFAULT.weight.longest_distance,
-    Control.LARGEST_IMBALANCE: np.log10(DEFAULT.weight.largest_imbalance),
-    Control.REVERSAL: DEFAULT.weight.reversal,
-    Control.STEP_SHRINK: 1.0 / DEFAULT.step.norm_growth,
+    Control.SUFFICIENT: 0.2,
+    Control.NECESSARY: 0.5,
+    Control.ARTIFICIAL: 0.36,
+    Control.STANDSTILL: 0.9,
+    Control.STANDSTILL_SHARE: 0.05,
+    Control.RESIDUAL_EXPONENT: 0.25,
+    Control.SHORTEST_DISTANCE: 1e-16,
+    Control.LONGEST_DISTANCE: 1e12,
+    Control.LARGEST_IMBALANCE: 8.0,
+    Control.REVERSAL: 0.5,
+    Control.STEP_SHRINK: 1.0 / 1.05,
 }
-"""A control array some time after a restart, with nothing better to be found."""
+"""A control array some time after a restart, with nothing better to be found.
+
+Its settings are of the tests' own, so that those of the engine can be tuned.
+"""
 
 
 @dataclass(frozen=True)
