@@ -77,15 +77,11 @@ def all_cases(scale: float, models: list[str]) -> list[Case]:
     light = ("presolve", *models, "--kinds", "light", "--iterations", "0", "--repeat", "5")
     knapsack = ("knapsack", "classes", "--device", "cpu", "--items", *sized(1e3))
     rates = ("moves_per_second", "entries_per_second")
-    boxes = ("mip_propagation", "--device", "cpu", "--rows", *sized(2e4, 2e5))
-    passes = ("pass K=1 us", "pass K=32 us")
-    rounds = ("propagation K=1 us", "propagation K=32 us/candidate")
     walks = ("mip_search", "--work", *sized(1e8))
     return [
         Case("PDLP iterations", pdlp, "rows", ("program", "nonzeros"), ("microseconds",)),
         Case("presolve", light, "rows", ("model",), ("seconds",)),
         Case("local search", walks, "speed", ("model", "preset"), rates, is_rate=True),
-        Case("propagation", boxes, "rows", ("model",), (*passes, *rounds)),
         Case("knapsack", knapsack, "rows", ("class", "n"), ("ours ms",)),
         Case(
             "conversion",

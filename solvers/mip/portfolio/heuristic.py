@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from solvers.mip.inference.aggregation import Aggregated
     from solvers.mip.inference.cliques import Cliques
     from solvers.mip.inference.domain import Domain
-    from solvers.mip.inference.propagation import DeviceModel
     from solvers.mip.solutions.acceptance import Acceptance
 
 Prepared = TypeVar("Prepared")
@@ -278,13 +277,6 @@ class HeuristicContext:
         """Columns that equations imply by the others."""
         found = self.aggregated
         return None if found is None else found.implied
-
-    @property
-    def device_model(self) -> DeviceModel:
-        """The model in the GPU's memory; to be asked for within ``device.activate()``."""
-        from solvers.mip.inference.propagation import DeviceModel
-
-        return self.once_here(DeviceModel, lambda: DeviceModel.of(self.model, self.device))
 
     @property
     def has_point(self) -> bool:

@@ -16,7 +16,6 @@ import numpy as np
 from solvers.mip.heuristics.annealing.search import SwapMoves
 from solvers.mip.heuristics.constructive import Trivial
 from solvers.mip.heuristics.diving.heuristic import (
-    DeviceDives,
     ImprovingDive,
     LinearDive,
     SolveRelaxation,
@@ -166,6 +165,5 @@ TABLE: tuple[Row, ...] = (
     Row(DelayedZeroObjective("zero objective 1", 1), 2.0, 0.0, Place.THREAD, cores=8),
     Row(DeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
     Row(AggregatedDeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
-    Row(DeviceDives(), 2.0, 1.0, Place.DEVICE_TURN),
     Row(DeviceImprove(), 50.0, 50.0, Place.DEVICE_TURN, most=1),
 )

@@ -1,4 +1,4 @@
-"""The relaxation and dives as the schedule sees them: linear ones, and a GPU's."""
+"""The relaxation, and dives from nothing and from it, as the schedule sees them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM, root_relax
 from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import (
     OVER,
-    UNFINISHED,
     Heuristic,
     HeuristicContext,
     Needs,
@@ -165,26 +164,3 @@ class ImprovingDive(Heuristic[Dives, _State]):
         finally:
             prepared.most = max(prepared.most, dives.dives)
         return Report(is_over=dives.is_over)
-
-
-class DeviceDives(Heuristic[HeuristicContext, HeuristicContext]):
-    """Dives along all orders at once."""
-
-    name = "dives on the GPU"
-    needs = Needs(device=True)
-
-    def run(self, state: HeuristicContext, budget: Budget, seed: int) -> Report:
-        """Dive along every order."""
-        from solvers.mip.heuristics.diving.batched import run_dives
-
-        run_dives(
-            state.device_model,
-            state.model,
-            state.submit,
-            budget,
-            seed,
-            reference=state.reference(),
-            cliques=state.cliques,
-            box=(state.domain.lower, state.domain.upper),
-        )
-        return UNFINISHED

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.mip.heuristics.one_opt.kernels.moves import MOVES
 from solvers.mip.model import ROUNDING, SAME, ByteArray, IndexArray, MipModel, is_feasible
@@ -29,8 +30,8 @@ from solvers.mip.portfolio.heuristic import (
 )
 from solvers.native.mip_heuristics_one_opt import apply_pairs, apply_shifts, columns_of
 
-if TYPE_CHECKING:
-    from solvers.mip.inference.propagation import DeviceModel
+Static = tuple[tuple[Any, ...], ...]
+"""A model as the kernels read it: its matrix by rows and columns, its rows' sides, its columns."""
 
 
 class Walk:
@@ -40,18 +41,22 @@ class Walk:
     ----------
     x : (n,) float64
         A feasible point whose integer columns are whole; copied.
-    device : DeviceModel, optional
-        The model on the device that scores moves; the CPU scores them without one.
+    device : Device, optional
+        The device that scores moves; the CPU scores them without one.
+    there : Static, optional
+        The model in its memory, where that is there already.
     """
 
-    def __init__(self, model: MipModel, x: FloatArray, device: DeviceModel | None) -> None:
+    def __init__(
+        self, model: MipModel, x: FloatArray, device: Device | None, there: Static | None = None
+    ) -> None:
         self.model = model
         self.x = np.array(x, dtype=np.float64)
         self.activity = model.activity(self.x)
         self.changed: ByteArray = np.zeros(model.num_rows, dtype=np.uint8)
-        self._device = None if device is None else device.device
+        self._device = device
         self._is_integer = model.is_integer.astype(np.int32)
-        self._there = _static(model, self._is_integer) if device is None else _static(device)
+        self._there = laid_out(model, device) if there is None else there
         scale = abs(model.objective_at(self.x))
         self.least_gain = max(SAME, ROUNDING * scale)
         """Moves that gain no more than this are not made."""
@@ -126,16 +131,17 @@ class Walk:
         return array if self._device is None else self._device.to_host(array)
 
 
-def _static(
-    at: MipModel | DeviceModel, is_integer: Any = None
-) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
-    """Return matrix, sides and columns of a model where it lies, for the kernels."""
-    rows, columns = at.rows, at.columns
-    matrix = (
-        rows.indptr, rows.indices, rows.data, columns.indptr, columns.indices, columns.data,
-    )  # fmt: skip
-    whole = at.is_integer if is_integer is None else is_integer
-    return matrix, (at.row_lower, at.row_upper), (at.cost, at.lower, at.upper, whole)
+def laid_out(model: MipModel, device: Device | None) -> Static:
+    """Return matrix, sides and columns of a model for the kernels, in a device's memory."""
+    rows, columns = model.rows, model.columns
+    parts = (
+        (rows.indptr, rows.indices, rows.data, columns.indptr, columns.indices, columns.data),
+        (model.row_lower, model.row_upper),
+        (model.cost, model.lower, model.upper, model.is_integer.astype(np.int32)),
+    )
+    if device is None:
+        return parts
+    return tuple(tuple(device.to_device(array) for array in part) for part in parts)
 
 
 PARTNERS = 256
@@ -161,7 +167,12 @@ LP does that better."""
 
 
 def improve(
-    model: MipModel, x: FloatArray, budget: Budget, seed: int, device: DeviceModel | None = None
+    model: MipModel,
+    x: FloatArray,
+    budget: Budget,
+    seed: int,
+    device: Device | None = None,
+    there: Static | None = None,
 ) -> FloatArray:
     """Improve a feasible point by moves of one and of two columns.
 
@@ -174,8 +185,10 @@ def improve(
         Asked about every 10 ms.
     seed : int
         Where the search for partners begins in long rows.
-    device : DeviceModel, optional
-        The model in the memory of a GPU, which then scores the moves; the same bits come out.
+    device : Device, optional
+        A GPU that scores the moves; the same bits come out.
+    there : Static, optional
+        The model in its memory, where that is there already.
 
     Returns
     -------
@@ -188,8 +201,8 @@ def improve(
     start = model.rounded(x)
     if not is_feasible(model, start):
         return np.array(x, dtype=np.float64)
-    with nullcontext() if device is None else device.device.activate():
-        walk = Walk(model, start, device)
+    with nullcontext() if device is None else device.activate():
+        walk = Walk(model, start, device, there)
         _descend(walk, budget, seed)
     better = model.objective_at(walk.x) <= model.objective_at(x)
     return walk.x if better and is_feasible(model, walk.x) else np.array(x, dtype=np.float64)
@@ -281,7 +294,8 @@ SOURCE = "one-opt, two-opt"
 @dataclass(eq=False)
 class _Improving:
     context: HeuristicContext
-    there: DeviceModel | None  # the model in a GPU's memory
+    device: Device | None
+    there: Static | None  # the model in its memory
     tried: int = 0
 
 
@@ -295,7 +309,7 @@ class Improve(Heuristic[_Improving, _Improving]):
         """Leave large models to the GPU, where there is one."""
         if context.device.kind == "cuda" and context.model.num_nonzeros >= DEVICE_ENTRIES:
             raise Declined("it runs on the GPU")
-        return _Improving(context, None)
+        return _Improving(context, None, None)
 
     def share(self, prepared: _Improving, usual: float) -> float:
         """Return the share while the best point is new: this takes moments."""
@@ -308,7 +322,7 @@ class Improve(Heuristic[_Improving, _Improving]):
         if best is None or version == state.tried:
             return UNFINISHED
         state.tried = version
-        better = improve(model, best.x, budget, seed, state.there)
+        better = improve(model, best.x, budget, seed, state.device, state.there)
         if model.objective_at(better) < best.objective and state.context.submit(better, SOURCE):
             state.tried = pool.version
         return UNFINISHED
@@ -324,4 +338,4 @@ class DeviceImprove(Improve):
         """Leave small models to the CPU."""
         if context.model.num_nonzeros < DEVICE_ENTRIES:
             raise Declined("it runs on the CPU")
-        return _Improving(context, context.device_model)
+        return _Improving(context, context.device, laid_out(context.model, context.device))

@@ -7,7 +7,6 @@ import pytest
 
 from solvers.core.device import cpu, find_device
 from solvers.mip.heuristics.one_opt.improve import Walk, improve
-from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.one_opt.models import awkward_models, random_model
 
@@ -25,9 +24,9 @@ CASES = [
 def test_scores_are_those_of_the_twin(name, model, x, limit):
     gpu = find_device("cuda")
     columns = np.flatnonzero(model.cost != 0).astype(np.int32)[:3000]
-    host = Walk(model, x, DeviceModel.of(model, cpu()))
+    host = Walk(model, x, cpu())
     with gpu.activate():
-        there = Walk(model, x, DeviceModel.of(model, gpu))
+        there = Walk(model, x, gpu)
         shifts = there.score_shifts(columns)
         expected = host.score_shifts(columns)
         assert all(map(np.array_equal, shifts, expected))
@@ -48,7 +47,7 @@ def test_some_case_has_pairs():
 
 @pytest.mark.parametrize(("name", "model", "x"), CASES, ids=[case[0] for case in CASES])
 def test_improvement_is_as_good_as_on_the_cpu(name, model, x):
-    there = DeviceModel.of(model, find_device("cuda"))
+    there = find_device("cuda")
     better = improve(model, x, Budget(seconds=5.0), 0, there)
     assert model.objective_at(better) <= model.objective_at(x)
     if model.num_columns <= 20:

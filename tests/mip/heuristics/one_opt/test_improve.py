@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.mip.heuristics.one_opt.improve import improve
-from solvers.mip.inference.propagation import DeviceModel
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.one_opt.models import INF, awkward_models, model_of, random_model
@@ -126,7 +125,7 @@ def test_the_same_seed_gives_the_same_bits_on_either_layout(seed):
     model, x = random_model(seed, m=30, n=40, density=0.1)
     one, two = improved(model, x, seed), improved(model, x, seed)
     assert np.array_equal(one, two)
-    assert np.array_equal(one, improved(model, x, seed, DeviceModel.of(model, cpu())))
+    assert np.array_equal(one, improved(model, x, seed, cpu()))
 
 
 def test_large_coefficients_and_offsets_keep_their_rows():
