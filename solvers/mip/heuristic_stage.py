@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from solvers.mip.portfolio.scheduler import (
     run_in_turn,
     run_worker,
 )
-from solvers.mip.portfolio.table import TABLE, Place, Row
+from solvers.mip.portfolio.table import TABLE, Place
 
 FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 """Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
@@ -55,7 +54,7 @@ def search_side_by_side(context: HeuristicContext, workers: int) -> None:
             f"heuristics {worker}",
             lambda: run_worker(scheduler, context, budget.part(), throttling.after),
         )
-    _begin_threads(TABLE, context, Place.THREAD, budget)
+    _begin_threads(context, Place.THREAD, budget)
     _begin_on_devices(context, budget)
 
 
@@ -96,40 +95,22 @@ def _ahead(context: HeuristicContext) -> float:
     return 1.0 if context.has_point else AHEAD_WITHOUT_POINT
 
 
-def _begin_threads(
-    rows: Sequence[Row], context: HeuristicContext, place: Place, budget: Budget
-) -> None:
+def _begin_threads(context: HeuristicContext, place: Place, budget: Budget) -> None:
     """Let each heuristic of a place begin in a thread of its own."""
 
     def begin(activity: Activity) -> None:
         seed = context.seed_of(activity.name, 1)
         context.solve.spawn(activity.name, lambda: activity.work(budget.part(), seed))
 
-    for activity in line_up(rows, context, [place], budget.seconds_left):
+    for activity in line_up(TABLE, context, [place], budget.seconds_left):
         begin(activity)
 
 
 def _begin_on_devices(context: HeuristicContext, budget: Budget) -> None:
-    """Let heuristics begin on each GPU, if there is one: some in threads, others in turn."""
-    if context.device.kind == "cpu":
-        return
-    for one in context.on_each_device():
-        # what is done once, or by one at a time, is for the first
-        rows = [row for row in TABLE if one.place == 0 or not (row.once or row.most == 1)]
-        _begin_threads(rows, one, Place.DEVICE_THREAD, budget)
-        _spawn_turns(rows, one, budget)
-
-
-def _spawn_turns(rows: Sequence[Row], context: HeuristicContext, budget: Budget) -> None:
-    """Let heuristics take turns in a thread of one GPU."""
-
-    def take_turns() -> None:
-        own = budget.part()
-        with context.device.activate():
-            activities = line_up(rows, context, [Place.DEVICE_TURN], own.seconds_left)
-            run_worker(Scheduler(activities), context, own)
-
-    context.solve.spawn("turns on the GPU", take_turns)
+    """Let heuristics begin on each GPU, if there is one, in threads."""
+    if context.device.kind != "cpu":
+        for one in context.on_each_device():
+            _begin_threads(one, Place.DEVICE_THREAD, budget)
 
 
 def _is_in_vain(solve: SolveContext) -> bool:

@@ -53,7 +53,7 @@ def test_everything_on_the_device_runs_to_the_end_of_its_time():
     context, lines = on_gpu(model)
     _begin_on_devices(context, Budget(seconds=SECONDS))
     threads = context.solve._threads
-    assert len(threads) == 3
+    assert len(threads) == 2
     for thread in threads:
         thread.join()
     assert not [line for line in lines if "failed" in line]
@@ -68,7 +68,7 @@ def test_what_several_devices_do_runs_twice_on_one():
     context.further = [context.device]
     _begin_on_devices(context, Budget(seconds=SECONDS))
     threads = context.solve._threads
-    assert len(threads) == 6
+    assert len(threads) == 4
     for thread in threads:
         thread.join()
     assert not [line for line in lines if "failed" in line]

@@ -29,7 +29,7 @@ from solvers.mip.heuristics.local_search.gpu.heuristic import (
 )
 from solvers.mip.heuristics.local_search.heuristic import AggregatedLocalSearch, LocalSearch
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import MeetInTheMiddle
-from solvers.mip.heuristics.one_opt.improve import DeviceImprove, Improve
+from solvers.mip.heuristics.one_opt.improve import Improve
 from solvers.mip.heuristics.zero_objective import DelayedZeroObjective, ZeroObjective
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.credit import CLAUSES, DIVES, NEIGHBOURHOODS, SWAPS, WALKS
@@ -42,7 +42,6 @@ class Place(Enum):
     TURN = "turns on the CPU, side by side or one after the other"
     TURN_BY_CLOCK = "turns of the only thread, where the clock decides"
     THREAD = "a thread of its own, beside turns side by side"
-    DEVICE_TURN = "turns in the GPU's thread"
     DEVICE_THREAD = "a thread of its own that uses the GPU"
 
 
@@ -73,8 +72,7 @@ class Row:
     part_of_time : float
         Part of the time left, when heuristics begin, that a turn may take at most.
     most, one_of : int
-        Turns of it that may run side by side: so many, and one for so many threads. Of several
-        GPUs only the first has rows of one turn at a time.
+        Turns of it that may run side by side: so many, and one for so many threads.
     once : bool
         It has one turn, as long as it likes up to ``longest``.
     at_once : bool
@@ -165,5 +163,4 @@ TABLE: tuple[Row, ...] = (
     Row(DelayedZeroObjective("zero objective 1", 1), 2.0, 0.0, Place.THREAD, cores=8),
     Row(DeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
     Row(AggregatedDeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
-    Row(DeviceImprove(), 50.0, 50.0, Place.DEVICE_TURN, most=1),
 )

@@ -1,1 +1,0 @@
-"""Kernels that score moves from a feasible point."""
