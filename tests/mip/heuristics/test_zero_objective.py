@@ -105,7 +105,7 @@ def test_threads_begin_by_themselves_and_find_a_point(monkeypatch, cores, expect
 
 def begin_threads(context: HeuristicContext, budget: Budget | None = None) -> None:
     """Let the threads run to their ends."""
-    heuristic_stage._begin_threads(TABLE, context, Place.THREAD, budget or Budget())
+    heuristic_stage._begin_threads(context, Place.THREAD, budget or Budget())
     for thread in context.solve._threads:
         thread.join(60.0)
         assert not thread.is_alive()
