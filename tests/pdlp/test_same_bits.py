@@ -51,13 +51,13 @@ def test_a_run_in_parts_gives_the_bits_of_a_run_in_one():
     problem = random_lp(12, 40, 60)
     options = EngineOptions(tolerance=1e-8)
     results = []
-    for stops in ([], [200, 600, 800]):
+    for stops in ([], [200, 400, 600]):
         progress = Progress()
         state = pdlp.prepare(problem, options, cpu(), progress)
         for stop in stops:
             pdlp.run(state, replace(options, iteration_limit=stop), progress)
         results.append(pdlp.run(state, options, progress))
-    assert results[0].statistics["iterations"] > 800
+    assert results[0].statistics["iterations"] > 600
     assert np.array_equal(results[0].x, results[1].x)
 
 
