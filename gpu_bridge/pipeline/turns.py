@@ -2,8 +2,8 @@
 
 Both are launched from one process, so each takes the interpreter's lock and the GPU from the other.
 Interior point's time follows from the size of a model, PDLP's from how its error has fallen so far:
-it goes on alone while it is likely to be over first, and stands still while interior point iterates
-else, for as long as that ought to take.
+it goes on alone while it is likely to be over first, and by launches of half an iteration each
+while interior point iterates else.
 """
 
 from __future__ import annotations
@@ -32,9 +32,6 @@ thousand nonzeros within 0.15 s."""
 OPTIMISM = 3.0
 """How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy
 system of 365 hours, after a third of a second, promised the end after 1.5 s; it came after 6.4."""
-
-TURN = 2.0
-"""Multiples of its likely time that interior point has the GPU to itself."""
 
 LOOK_AGAIN = 0.02
 """Seconds between two looks whether a turn has come."""
@@ -94,13 +91,12 @@ class Turns:
     def __init__(self, num_nonzeros: int, tolerance: float) -> None:
         self.interior_seconds = INTERIOR_SECONDS + INTERIOR_SECONDS_BY_NONZERO * num_nonzeros
         self._forecast = Forecast(tolerance)
-        self._begun = math.inf
-        self._over = threading.Event()
+        self._iterates = threading.Event()
 
     @property
     def is_shared(self) -> bool:
         """Whether interior point iterates."""
-        return self._begun < math.inf and not self._over.is_set()
+        return self._iterates.is_set()
 
     def first_order(self, parent: Progress) -> Progress:
         """Return the progress of PDLP."""
@@ -115,22 +111,17 @@ class Turns:
         while progress.should_stop() is None and not self._is_late(progress.seconds, share):
             time.sleep(LOOK_AGAIN)
 
-    def begin(self, now: float) -> None:
-        """Let interior point have the GPU."""
-        self._begun = now
+    def begin(self) -> None:
+        """Interior point begins to iterate."""
+        self._iterates.set()
 
     def end(self) -> None:
         """Interior point has ended."""
-        self._over.set()
+        self._iterates.clear()
 
-    def heard(self, progress: Progress, error: float) -> None:
-        """Take PDLP's error, and keep PDLP waiting while it is the other's turn."""
-        self._forecast.tell(progress.seconds, error)
-        while self._is_interiors(progress.seconds) and progress.should_stop() is None:
-            self._over.wait(LOOK_AGAIN)
-
-    def _is_interiors(self, now: float) -> bool:
-        return self.is_shared and now < self._begun + TURN * self.interior_seconds
+    def heard(self, seconds: float, error: float) -> None:
+        """Take PDLP's error."""
+        self._forecast.tell(seconds, error)
 
     def _is_late(self, now: float, share: float) -> bool:
         if self._forecast.reports < OBSERVED:
@@ -140,7 +131,7 @@ class Turns:
 
 
 class _FirstOrder(DetachableProgress):
-    """Progress of PDLP, which stands still in a report while it is interior point's turn."""
+    """Progress of PDLP, from whose reports its end is forecast."""
 
     def __init__(self, parent: Progress, turns: Turns) -> None:
         super().__init__(parent)
@@ -152,12 +143,12 @@ class _FirstOrder(DetachableProgress):
         return self._turns.is_shared
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Pass an iteration on, and wait where it is the other's turn."""
+        """Pass an iteration on."""
         super().iteration(count, **figures)
         errors = [figures.get(name) for name in FIGURES]
         numbers = [float(error) for error in errors if error is not None]
         if len(numbers) == len(FIGURES):
-            self._turns.heard(self, max(numbers))
+            self._turns.heard(self.seconds, max(numbers))
 
 
 class _InteriorPoint(DetachableProgress):
@@ -171,5 +162,5 @@ class _InteriorPoint(DetachableProgress):
         """Pass an iteration on."""
         if not self._turns.is_shared:
             self._turns.wait(self, 1.0 - PREPARING)
-            self._turns.begin(self.seconds)
+            self._turns.begin()
         super().iteration(count, **figures)

@@ -77,30 +77,6 @@ def test_interior_point_begins_where_pdlp_is_likely_to_take_longer(
     waiting.join()
 
 
-def test_pdlp_stands_still_while_it_is_the_others_turn() -> None:
-    clock, both = Clock(), Turns(100_000, 1e-6)
-    first_order, interior = both.first_order(clock), both.interior_point(clock)
-    reporting(first_order, clock, 10.0)
-    interior.iteration(0, gap=1.0)
-    assert both.is_shared
-    assert first_order.shares_gpu
-    reports = threading.Thread(target=reporting, args=(first_order, clock, 10.0))
-    reports.start()
-    reports.join(5 * turns.LOOK_AGAIN)
-    assert reports.is_alive()
-    both.end()
-    reports.join()
-    assert not first_order.shares_gpu
-
-
-def test_a_turn_that_takes_much_longer_than_expected_is_over() -> None:
-    clock, both = Clock(), Turns(100_000, 1e-6)
-    reporting(both.first_order(clock), clock, 10.0)
-    both.begin(clock.now - (turns.TURN + 1.0) * both.interior_seconds)
-    reporting(both.first_order(clock), clock, 10.0)  # comes back
-    assert both.is_shared  # so that PDLP goes on by launches
-
-
 def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, bool]] = []
     within: list[Progress] = []
