@@ -1,6 +1,6 @@
 """A sequence of linear programs with one matrix, each solved from where the last one ended.
 
-Feasibility pumps, dives and proximity searches solve the same rows over and over with another
+Relaxations beside branch and bound and polishing solve the same rows over and over with another
 cost, other bounds, other sides. What depends on the matrix alone is prepared once and stays: its
 layout on the device, the scaling, the step size, and on a GPU the recorded graphs of iterations.
 A solve then uploads the vectors that changed, starts from the last primal and dual point with the
