@@ -80,7 +80,8 @@ def run_engines(
         progress.header(problem, options, _device_name(chosen, options))
     chosen = dataclasses.replace(chosen, analyses=analyses)
     idle = unheeded(options, chosen)
-    more = f"; {' and '.join(idle)} changes nothing there" if idle else ""
+    verb = "changes" if len(idle) == 1 else "change"
+    more = f"; {' and '.join(idle)} {verb} nothing there" if idle else ""
     progress.decision(f"{chosen.title}: {chosen.reason}{more}")
     expect(chosen.device)
     answer, explanation = in_time(

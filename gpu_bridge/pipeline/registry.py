@@ -83,6 +83,9 @@ class Engine:
 
 FIRST_ORDER = frozenset({"iteration_limit", "crossover"})
 
+OF_RACES = FIRST_ORDER | {"lp_algorithm"}
+"""What contenders read: simplex is the reference engine's there, and so may interior point be."""
+
 ENGINES = {
     "highs": Engine(
         frozenset(ProblemKind),
@@ -196,11 +199,13 @@ def _here(problem: Problem, options: Options, found: ProblemClass) -> Choice:
 
 def unheeded(options: Options, choice: Choice) -> list[str]:
     """Return which options that were set the engines of a choice do not read."""
-    names = choice.contenders or (choice.method,)
-    rows = [ENGINES[name.partition(" on ")[0]] for name in names]  # a contender may name its place
     some = frozenset().union(*(engine.options for engine in ENGINES.values()))
-    left = some.difference(*(engine.options for engine in rows))
-    set_here = (row for row in option_table() if row.name in left)
+    read = OF_RACES if choice.contenders else ENGINES[choice.method].options
+    if choice.then:
+        read |= ENGINES["mip"].options
+    if options.pool_search == "best":
+        read |= {"pool_size"}  # points are looked for after any engine
+    set_here = (row for row in option_table() if row.name in some - read)
     return [row.name for row in set_here if getattr(options, row.name) != row.default]
 
 
