@@ -129,8 +129,8 @@ def judge(
     n, m = problem.num_columns, problem.num_rows
     threads = threads_for(problem.num_nonzeros + STEPS_PER_OWNER * (n + m), threads)
     y = np.array(row_dual, dtype=np.float64)
+    x = np.array(x, dtype=np.float64) if clipped else np.ascontiguousarray(x, dtype=np.float64)
     if clipped:
-        x = np.array(x, dtype=np.float64)
         clip(x, problem.lower, problem.upper, threads)
     activity, reduced = np.empty(m), np.empty(n)
     of_rows, of_columns = np.empty((4, -(-m // BLOCK))), np.empty((8, -(-n // BLOCK)))

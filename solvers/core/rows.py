@@ -168,8 +168,11 @@ class SparseRows:
         if self.nnz > SMALL:
             from solvers.native.core_rows import multiply
 
+            if x.shape != self.shape[1:]:  # the loop does not know the number of columns
+                raise ValueError(f"A vector of shape {x.shape} for {self.shape[1]} columns.")
             product = np.empty(self.shape[0])
-            multiply(self, np.asarray(x, dtype=np.float64), product, self._threads(threads))
+            vector = np.ascontiguousarray(x, dtype=np.float64)
+            multiply(self, vector, product, self._threads(threads))
             return product
         return _sums(self.row, self.data * x[self.indices], self.shape[0])
 

@@ -91,6 +91,17 @@ def test_sizes_are_of_what_is_finite_and_not_zero(
         assert rows.size_range(np.repeat(np.array(values, dtype=float), repeats)) == expected
 
 
+def test_compiled_products_take_any_stride_and_refuse_other_lengths(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rows, "SMALL", 0)
+    matrix = random_matrix((7, 5), 0)
+    x = np.arange(10.0)[::2]
+    assert bits(SparseRows.of(matrix).times(x)) == bits(matrix @ x)
+    with pytest.raises(ValueError, match="5 columns"):
+        SparseRows.of(matrix).times(np.ones(4))
+
+
 @pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
 def test_what_is_not_finite_reaches_its_rows_only(value: float) -> None:
     matrix = SparseRows.of_table(np.array([[1.0, 0.0], [2.0, 3.0]]))
