@@ -70,7 +70,7 @@ class Pattern:
         pattern, place = _distinct(key)
         del key
         shape = (pattern.size, num_columns)
-        numbers = np.arange(pairs, dtype=np.int32)
+        numbers = np.arange(pairs, dtype=place.dtype)
         order = sp.csr_array((numbers, (place[:pairs], source)), shape=shape)
         return cls(
             kept=np.flatnonzero(kept),
@@ -160,8 +160,9 @@ def _distinct(key: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], IndexA
     np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
     distinct = ascending[is_new]
     del ascending
-    place = np.empty(key.size, dtype=np.int32)
-    place[order] = np.cumsum(is_new, dtype=np.int32) - 1
+    kind = np.int32 if key.size <= np.iinfo(np.int32).max else np.int64
+    place: IndexArray = np.empty(key.size, dtype=kind)
+    place[order] = np.cumsum(is_new, dtype=kind) - 1
     return distinct, place
 
 
