@@ -13,6 +13,7 @@ import math
 import threading
 import time
 
+from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.progress import DetachableProgress, Progress
 
 INTERIOR_SECONDS, INTERIOR_SECONDS_BY_NONZERO = 0.6, 5e-6
@@ -32,9 +33,6 @@ thousand nonzeros within 0.15 s."""
 OPTIMISM = 3.0
 """How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy
 system of 365 hours, after a third of a second, promised the end after 1.5 s; it came after 6.4."""
-
-LOOK_AGAIN = 0.02
-"""Seconds between two looks whether a turn has come."""
 
 FIGURES = ("primal_residual", "dual_residual", "gap")
 

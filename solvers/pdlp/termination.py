@@ -182,7 +182,8 @@ PROMISING = 1e-3
 
 
 SHARE = 0.05
-"""Part of the time that looking for certificates may take."""
+"""Part of the time that looking for certificates may take: on the host a look at 100 million
+nonzeros took 15 s."""
 
 
 @dataclass(eq=False)

@@ -72,9 +72,9 @@ class Arrays:
     ``upper``, ``price_weights`` (of primal pricing). By position (m,): ``basic``, ``x_basic``,
     ``lower_basic``, ``upper_basic``, ``weights`` (of dual pricing), ``alpha``, ``beta``, ``tau``.
     By row (m,): ``column``, ``flip_column``, ``dual``, ``residual``. Of delayed pivots: ``etas``
-    (m, K), ``eta_rows`` (K, m),
-    ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). ``words`` is ``control`` and the log, which the
-    host reads together. What is stored of the inverse is in ``Nucleus``.
+    (m, K), ``eta_rows`` (K, m), ``alpha_rows`` (K, n + m), ``pivot_log`` (K, 3). ``words`` is
+    ``control`` and the log, which the host reads together. What is stored of the inverse is in
+    ``Nucleus``.
     """
 
     def __init__(self, form: SlackForm, device: Device) -> None:
