@@ -143,7 +143,7 @@ def _next(run: Run, now: Standing) -> Standing | None:
     """Return the next iterate; None where the system cannot be factorised."""
     try:
         direction, step = _direction(run, now)
-        while run.system.is_useless:
+        while run.system.is_useless and run.progress.should_stop() is None:
             run.system.strengthen()
             direction, step = _direction(run, now)
     except SingularError:
