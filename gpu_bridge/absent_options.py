@@ -59,6 +59,8 @@ REFUSED = (
         SCIP="limits/memory",
     ),
     *_without("tolerance says how exact the answer is", is_word=True, GLPK="exact xcheck"),
+    *_without("tolerance says how exact the answer is", "false 0", SCIP="misc/exactsolve"),
+    *_without("duals and reduced costs are what the answer tells", "off", HiGHS="ranging"),
     *_without(
         LIMITS,
         "-1",
@@ -197,7 +199,14 @@ STEERING = (
         "highs_analysis_level user_bound_scale user_cost_scale user_objective_scale "
         "allowed_matrix_scale_factor restart_presolve_reduction_limit presolve_rule_off "
         "less_infeasible_DSE_check less_infeasible_DSE_choose_row use_warm_start icrash "
-        "run_centring ipx_dualize_strategy ipm_optimality_gap",
+        "run_centring max_centring_steps centring_ratio_tolerance ipx_dualize_strategy "
+        "mip_pscost_minreliable mip_lifting_for_probing simplex_dualize_strategy "
+        "simplex_permute_strategy simplex_unscaled_solution_strategy "
+        "max_dual_simplex_cleanup_level no_unnecessary_rebuild_refactor factor_pivot_threshold "
+        "factor_pivot_tolerance presolve_pivot_threshold presolve_substitution_maxfillin "
+        "presolve_reduction_limit presolve_remove_slacks pdlp_scaling_mode "
+        "pdlp_ruiz_iterations pdlp_restart_strategy pdlp_cupdlpc_restart_method "
+        "pdlp_step_size_strategy hipo_system hipo_ordering hipo_parallel_type hipo_block_size",
         SCIP="branching/ conflict/ constraints/ concurrent/ lp/ misc/ nodeselection/ pricing/ "
         "randomization/ reoptimization/",
     ),
@@ -217,8 +226,8 @@ IGNORED = (
         PuLP="keepFiles path",
         CBC="printingOptions solve branch messages",
         HiGHS="mip_min_logging_interval mip_report_level log_dev_level highs_debug_level "
-        "allow_unbounded_or_infeasible ranging keep_n_rows glpsol_cost_row_location "
-        "blend_multi_objectives",
+        "allow_unbounded_or_infeasible keep_n_rows glpsol_cost_row_location "
+        "blend_multi_objectives timeless_log log_githash",
         Gurobi="DisplayInterval DualReductions LPWarmStart NonConvex QCPDual PreQLinearize "
         "PreQ1Hess LazyConstraints PreCrush UpdateMode JSONSolDetail IISMethod FeasRelaxBigM "
         "InfUnbdInfo",

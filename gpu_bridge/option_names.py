@@ -226,5 +226,5 @@ def exact_rows(name: str) -> tuple[OtherName, ...]:
 def near_rows(name: str) -> tuple[OtherName, ...]:
     """Return the rows that have a name, but for case and punctuation, or names that begin so."""
     key = squashed(name)
-    near = tuple(row for row in TABLE if key in map(squashed, row.names))
+    near = tuple(row for row in TABLE if key in row.squashed)
     return near or tuple(row for row in TABLE if row.begins(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 OTHERS = "*"
@@ -47,6 +48,11 @@ class OtherName:
     hint: str = ""
     is_word: bool = False
     steers: bool = False
+
+    @cached_property
+    def squashed(self) -> frozenset[str]:
+        """The names without case and punctuation; those that only begin others are none."""
+        return frozenset(squashed(name) for name in self.names if not name.endswith("/"))
 
     def takes(self, value: Any) -> bool:
         """Whether a value has a meaning here, be it one that is refused."""

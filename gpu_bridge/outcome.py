@@ -110,8 +110,8 @@ class Outcome(solvers.core.outcome.Outcome):
         """
         values = {name: getattr(outcome, name) for name in _SHARED} | more
         if problem.maximize:
-            values["objective"] = 0.0 - outcome.objective  # no negative zero
-            values["bound"] = 0.0 - outcome.bound
+            values["objective"] = 0.0 - values["objective"]  # no negative zero
+            values["bound"] = 0.0 - values["bound"]
             for name in ("row_dual", "reduced_cost"):
                 if values[name] is not None:
                     values[name] = 0.0 - values[name]
@@ -121,7 +121,7 @@ class Outcome(solvers.core.outcome.Outcome):
             )
             values["pool"] = tuple(
                 PoolSolution(entry.x, 0.0 - entry.objective, entry.seconds, entry.source)
-                for entry in outcome.pool
+                for entry in values["pool"]
             )
         return cls(**values, problem=problem)
 

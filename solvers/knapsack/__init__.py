@@ -19,14 +19,12 @@ if TYPE_CHECKING:
     from solvers.knapsack.engine import solve
     from solvers.knapsack.exact_search import solve_knapsack
     from solvers.knapsack.items import Knapsack, Packing
-    from solvers.knapsack.recognise import recognise
 
-__all__ = ["Knapsack", "Packing", "recognise", "solve", "solve_knapsack"]
+__all__ = ["Knapsack", "Packing", "solve", "solve_knapsack"]
 
 _WHERE = {
     "Knapsack": "items",
     "Packing": "items",
-    "recognise": "recognise",
     "solve": "engine",
     "solve_knapsack": "exact_search",
 }

@@ -68,7 +68,7 @@ class MultidimensionalModel:
 def recognise(problem: Problem) -> MultidimensionalModel | None:
     """Return a model as a multidimensional knapsack problem, or None if it is none.
 
-    One row is enough here, though :func:`solvers.knapsack.recognise` takes more kinds of that.
+    One row is enough here, though :mod:`solvers.knapsack.recognise` takes more kinds of that.
     """
     if not problem.num_columns or not problem.integrality.all():
         return None
