@@ -112,6 +112,12 @@ def make_options(*sources: Mapping[str, Any] | None, **more: Any) -> Options:
     OptionError
         For an unknown name (with the nearest valid one), a wrong type, a value out of range, or
         two names of one option that say different things in one source.
+
+    Warns
+    -----
+    UserWarning
+        Once, of all options that are ignored: those that steer the search of another solver, and
+        with ``unknown_options='warn'`` all that mean nothing here.
     """
     settings: dict[str, Setting] = {}
     refused: list[Refusal] = []
