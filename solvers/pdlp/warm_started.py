@@ -1,7 +1,7 @@
 """A sequence of linear programs with one matrix, each solved from where the last one ended.
 
-Relaxations beside branch and bound and polishing solve the same rows over and over with another
-cost, other bounds, other sides. What depends on the matrix alone is prepared once and stays: its
+Polishing solves the LP of the continuous columns anew for each point, with the same matrix and
+other sides. What depends on the matrix alone is prepared once and stays: its
 layout on the device, the scaling, the step size, and on a GPU the recorded graphs of iterations.
 A solve then uploads the vectors that changed, starts from the last primal and dual point with the
 primal weight that the last solve arrived at, and stops at a tolerance, a time or a number of

@@ -1,4 +1,4 @@
-"""Both search spaces of the walkers at once on a GPU, with what else runs there."""
+"""Both search spaces of the walkers at once on a GPU, on several, and in whole solves."""
 
 from __future__ import annotations
 

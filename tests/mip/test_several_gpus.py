@@ -43,7 +43,7 @@ def context_on_two(seed: int) -> HeuristicContext:
     return context
 
 
-def test_each_gpu_has_the_model_and_seeds_of_its_own_and_all_else_is_shared():
+def test_each_gpu_has_seeds_of_its_own_and_all_else_is_shared():
     first, second = context_on_two(0).on_each_device()
     assert (first.device, second.device) == GPUS
     assert first.seed_of("dives", 1) != second.seed_of("dives", 1)

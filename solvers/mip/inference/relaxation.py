@@ -211,7 +211,7 @@ class _Watch(BudgetProgress):
     @property
     def abandoned(self) -> bool:
         """Whether nobody waits any more."""
-        return self.present.is_over()
+        return self._budget.is_over()
 
 
 FIRST_ORDER_FROM = 500_000

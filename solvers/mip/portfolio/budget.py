@@ -103,20 +103,20 @@ class Budget:
 
 
 class BudgetProgress(Progress):
-    """Stops an engine when the budget of the moment, ``present``, is over.
+    """Stops an engine when a budget is over.
 
     Engines ask by the clock, so asking does not count as work: untimed searches repeat themselves.
     """
 
     def __init__(self, budget: Budget) -> None:
         super().__init__(budget.seconds_left)
-        self.present = budget
+        self._budget = budget
 
     @property
     def time_left(self) -> float:
         """Seconds until the time is spent, never negative; inf without a limit."""
-        return self.present.seconds_left
+        return self._budget.seconds_left
 
     def should_stop(self) -> StopReason | None:
         """Return the reason to stop now, or None to go on."""
-        return StopReason.TIME_LIMIT if self.present.is_over() else None
+        return StopReason.TIME_LIMIT if self._budget.is_over() else None

@@ -117,7 +117,7 @@ def _finish(
         if budget.spent():
             break
         strategy = LP_GUIDED[attempt % len(LP_GUIDED)]
-        found = dive(model, domain.copy(), strategy, seed + attempt, budget, middle)
+        found = dive(model, domain, strategy, seed + attempt, budget, middle)
         if not found.is_feasible:
             continue
         if submit(found.x, SOURCE):

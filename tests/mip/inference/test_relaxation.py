@@ -55,16 +55,15 @@ def test_the_relaxation_is_solved(method, seed, monkeypatch):
     if method == "pdlp":
         monkeypatch.setattr(relaxation, "SIMPLEX_WORK", 0.0)
         monkeypatch.setattr(relaxation, "LEAST_ITERATIONS", 0)
-    root = root_relaxation(model, Budget())
+    found = root_relaxation(model, Budget())
     _, objective = solve_with_highs(model.problem.relaxation())
-    found = root
-    assert root.method == method
+    assert found.method == method
     assert found.is_exact
     assert found.objective == pytest.approx(objective, rel=1e-4, abs=1e-4)
     assert found.objective == pytest.approx(model.objective_at(found.x))
     inside = (found.x > model.lower + 1e-4) & (found.x < model.upper - 1e-4)
     np.testing.assert_allclose(found.reduced_cost[inside], 0.0, atol=1e-3)
-    assert (root.basis is not None) == (method == "simplex")
+    assert (found.basis is not None) == (method == "simplex")
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -299,11 +299,11 @@ void check(const State &state) {
     native::check_length("numbers", state.numbers.size(), VIOLATED + 1);
     native::check_length("random", state.random.size(), 1);
     native::check_length("of_side", state.slacks.of_side.size(), 2 * m);
-    native::check_length("slack_least", state.slacks.least.size(), slacks);
-    native::check_length("slack_most", state.slacks.most.size(), slacks);
-    native::check_length("slack_whole", state.slacks.is_whole.size(), slacks);
-    native::check_length("slack_start", state.slacks.start.size(), slacks + 1);
-    native::check_length("slack_mark", state.trial.mark.size(), slacks);
+    native::check_length("slacks.least", state.slacks.least.size(), slacks);
+    native::check_length("slacks.most", state.slacks.most.size(), slacks);
+    native::check_length("slacks.is_whole", state.slacks.is_whole.size(), slacks);
+    native::check_length("slacks.start", state.slacks.start.size(), slacks + 1);
+    native::check_length("trial.mark", state.trial.mark.size(), slacks);
     native::check_length("excess", state.excess.size(), slacks);
 }
 

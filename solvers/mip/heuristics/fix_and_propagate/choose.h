@@ -26,7 +26,7 @@ inline std::int64_t below(RandomState state, std::int64_t end) {
     return std::min(end - 1, static_cast<std::int64_t>(uniform(state) * static_cast<double>(end)));
 }
 
-/// What values are chosen by, as choose.py says.
+/// What values are chosen by, as strategy.py says.
 struct Guide {
     native::Span<const double> cost;
     native::Span<const std::int32_t> up_locks;

@@ -35,7 +35,7 @@ using native::check_length;
 constexpr int RUNNING = 0, FULL = 1, DONE = 2, GAVE_UP = 3;
 
 /// Places in Search::counts: next column of the order, decisions on the stack, and tallies.
-constexpr int CURSOR = 0, DEPTH = 1, NODES = 2, CONFLICTS = 3, REPAIRS = 4, NUM_TALLIES = 5;
+constexpr int CURSOR = 0, DEPTH = 1, NODES = 2, REPAIRS = 3, NUM_TALLIES = 4;
 
 /// Shifts of a repair in the middle of a dive (the paper's limit).
 constexpr std::int64_t SHIFTS_ON_THE_WAY = 200;
@@ -154,7 +154,6 @@ int search_depth_first(const Matrix &matrix, const Box &box, const Guide &guide,
         push(box, search, j, value);
         if (decide(matrix, box, j, value, value, cap, repairs))
             continue;
-        counts[CONFLICTS] += 1;
         if (repairs && counts[REPAIRS] < MAX_REPAIRS && mend(matrix, box, search, walk, cap)) {
             counts[CURSOR] = 0;
             continue;
@@ -179,7 +178,6 @@ int dive_leniently(const Matrix &matrix, const Box &box, const Guide &guide, con
                                     matrix.is_integer[j] == 1, guide, search.random);
         if (decide(matrix, box, j, value, value, limit, true))
             continue;
-        counts[CONFLICTS] += 1;
         if (mode == DIVE_REPAIR && counts[REPAIRS] < MAX_REPAIRS) {
             mend(matrix, box, search, walk, cap);
             counts[CURSOR] = 0;
@@ -236,7 +234,6 @@ NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
                        {"Count.CURSOR", CURSOR},
                        {"Count.DEPTH", DEPTH},
                        {"Count.NODES", NODES},
-                       {"Count.CONFLICTS", CONFLICTS},
                        {"Count.REPAIRS", REPAIRS}});
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.strategy",
                       {{"Value.UP", UP},

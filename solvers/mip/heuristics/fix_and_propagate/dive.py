@@ -60,7 +60,6 @@ class Count(IntEnum):
     CURSOR = 0
     DEPTH = auto()
     NODES = auto()
-    CONFLICTS = auto()
     REPAIRS = auto()
 
 
@@ -295,8 +294,6 @@ class DiveResult:
         that is feasibility, with them an LP may find the rest.
     violated_rows : int
         Rows broken once all integers were fixed, whatever the continuous columns do.
-    nodes, conflicts : int
-        Decisions tried, and how many of them led to a contradiction.
     work : int
         Entries of the matrix visited.
     is_complete : bool
@@ -307,8 +304,6 @@ class DiveResult:
     is_feasible: bool
     integers_feasible: bool
     violated_rows: int
-    nodes: int
-    conflicts: int
     work: int
     is_complete: bool
 
@@ -360,8 +355,6 @@ class Diver:
             is_feasible=feasible,
             integers_feasible=feasible or attempt.is_consistent,
             violated_rows=broken,
-            nodes=int(search.counts[Count.NODES]),
-            conflicts=int(search.counts[Count.CONFLICTS]),
             work=attempt.work,
             is_complete=attempt.is_complete,
         )

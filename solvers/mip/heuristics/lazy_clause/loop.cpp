@@ -158,24 +158,24 @@ void check(const Sides &sides, const State &state) {
         check_length(name, size, codes);
     for (const auto &[name, size] : {std::pair{"score", state.order.score.size()},
                                      {"heap", state.order.heap.size()},
-                                     {"heap_place", state.order.place.size()},
+                                     {"order.place", state.order.place.size()},
                                      {"preferred", state.order.preferred.size()},
                                      {"closest", state.order.closest.size()}})
         check_length(name, size, n);
-    for (const auto &[name, size] : {std::pair{"entry_before", state.trail.before.size()},
-                                     {"entry_reason", state.trail.reason.size()},
-                                     {"entry_level", state.trail.level.size()},
-                                     {"entry_value", state.trail.value.size()},
-                                     {"entry_old", state.trail.old.size()},
+    for (const auto &[name, size] : {std::pair{"trail.before", state.trail.before.size()},
+                                     {"trail.reason", state.trail.reason.size()},
+                                     {"trail.level", state.trail.level.size()},
+                                     {"trail.value", state.trail.value.size()},
+                                     {"trail.old", state.trail.old.size()},
                                      {"seen", state.analysis.seen.size()},
                                      {"found", state.analysis.found.size()},
                                      {"lits", state.analysis.lits.size()},
                                      {"touched", state.analysis.touched.size()}})
         check_length(name, size, t);
     check_length("stamp", state.analysis.stamp.size(), levels);
-    check_length("clause_start", state.clauses.start.size(), state.clauses.spread.size() + 1);
+    check_length("clauses.start", state.clauses.start.size(), state.clauses.spread.size() + 1);
     check_length("watch_next", state.clauses.watch_next.size(), 2 * state.clauses.spread.size());
-    check_length("literal_value", state.clauses.value.size(), state.clauses.code.size());
+    check_length("clauses.value", state.clauses.value.size(), state.clauses.code.size());
     check_length("rung", state.rung.size(), state.counts[RUNGS]);
 }
 

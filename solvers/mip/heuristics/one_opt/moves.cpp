@@ -32,7 +32,7 @@ constexpr double SLOP = 1e-7;
 /// Steps of continuous columns up to here count as none.
 constexpr double CLEAR = 1e-9;
 
-/// The matrix by columns, the rows' sides and the point.
+/// The matrix by rows and by columns, the rows' sides and the point.
 struct Point {
     Span<const std::int32_t> row_start, row_column, column_start, column_row;
     Span<const double> row_value, column_value, row_lower, row_upper, activity, cost, lower, upper,

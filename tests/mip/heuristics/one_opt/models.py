@@ -1,4 +1,4 @@
-"""Random models with a feasible point, and arguments of the kernels at it."""
+"""Random and awkward models, each with a feasible point."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def random_model(seed: int, *, m=0, n=0, continuous=0.3, density=0.5, infinite=0
 
 
 def awkward_models():
-    """Yield (name, model, feasible point) of shapes that trip kernels."""
+    """Yield (name, model, feasible point) of shapes that trip loops."""
     rng = np.random.default_rng(0)
     yield "no rows", *_at_zero(model_of([1.0, -1.0], np.zeros((0, 2)), [], [], upper=3.0))
     yield "one column", *_at_zero(model_of([-1.0], [[2.0]], -INF, 7.0, integrality=True))
