@@ -1,7 +1,9 @@
 """Much work in chunks: each as large as a worker has done in a second so far, until all is done.
 
-Ray begins a call again whose node was lost. What ends every worker that tries it is parted, until
-the one member is found that does it; the others are not lost with it.
+Ray begins a call again whose node was lost, but may wait without end for a worker on it
+(ray-project/ray, issue 63405): so what was under way then is begun once more, and the first answer
+counts. What ends every worker that tries it is parted, until the one member is found that does it;
+the others are not lost with it.
 """
 
 from __future__ import annotations
@@ -58,7 +60,7 @@ class Lane:
     first: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Chunk:
     members: Sequence[int]
     device: str
@@ -125,7 +127,10 @@ class Chunks:
     def _fill(self) -> None:
         """Begin calls on the lanes that have room."""
         if time.monotonic() >= self._counted + COUNT_AGAIN:
+            before = sum(lane.slots for lane in self._lanes)
             self._lanes, self._counted = self._count(), time.monotonic()
+            if sum(lane.slots for lane in self._lanes) < before:
+                self._begin_again()
         slots = sum(lane.slots for lane in self._lanes)
         for lane in self._lanes:
             busy = sum(chunk.device == lane.device for chunk in self._pending.values())
@@ -134,6 +139,13 @@ class Chunks:
                 if not members:
                     return
                 self._pending[self._begin(members, lane)] = _Chunk(members, lane.device)
+
+    def _begin_again(self) -> None:
+        """Begin once more what is under way, where its kind of workers is still there."""
+        lanes = {lane.device: lane for lane in self._lanes if lane.slots}
+        for chunk in dict.fromkeys(self._pending.values()):
+            if chunk.device in lanes:
+                self._pending[self._begin(chunk.members, lanes[chunk.device])] = chunk
 
     def _next(self, lane: Lane, slots: int) -> Sequence[int]:
         """Return the members of the next chunk; none where all are under way."""
@@ -147,7 +159,10 @@ class Chunks:
 
     def _take(self, call: Any) -> Iterator[tuple[int, Any]]:
         """Give what a call has answered; part a chunk that has none."""
-        chunk = self._pending.pop(call)
+        chunk = self._pending.pop(call, None)
+        if chunk is None:  # another call has brought its answer
+            return
+        others = [other for other, known in self._pending.items() if known is chunk]
         try:
             values, seconds = self._calls.answer(call)
         except EngineError as error:
@@ -155,11 +170,16 @@ class Chunks:
                 return
             if not isinstance(error, WorkerLostError):
                 raise
+            if others:
+                return
             if len(chunk.members) == 1:
                 yield chunk.members[0], error
                 return
             half = len(chunk.members) // 2
             self._parted += [chunk.members[:half], chunk.members[half:]]
             return
+        for other in others:
+            del self._pending[other]
+        self._calls.end(others, at_once=True)
         self._pace[chunk.device] = max(seconds / len(chunk.members), 1e-6)
         yield from zip(chunk.members, values, strict=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 
+from gpu_bridge.cluster import chunks as module
 from gpu_bridge.cluster.calls import Calls, WorkerLostError
 from gpu_bridge.cluster.chunks import AHEAD, CHUNK_SECONDS, Chunks, Lane
 from solvers.core.errors import EngineError
@@ -85,6 +87,35 @@ def test_a_chunk_that_ends_its_workers_is_parted_down_to_the_one_that_does():
         assert isinstance(lost, WorkerLostError)
         assert lost.reason is StopReason.OUT_OF_MEMORY
     assert found == {k: k * k for k in range(100) if k not in (13, 77)}
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_what_waits_for_a_lost_node_is_begun_once_more(monkeypatch, is_late):
+    monkeypatch.setattr(module, "COUNT_AGAIN", 0.0)
+
+    class Stuck(Here):
+        """The first two calls answer after all others, or never."""
+
+        def ended(self, calls: Iterable[Any], seconds: float) -> list[Any]:
+            others = [call for call in calls if call > 1]
+            return others or [call for call in calls if is_late]
+
+    calls = Stuck(seconds=0.01)
+    lanes = iter([LANE, LANE, dataclasses.replace(LANE, slots=1)])
+    latest = LANE
+
+    def count() -> list[Lane]:
+        nonlocal latest
+        latest = next(lanes, latest)
+        return [latest]
+
+    found: dict[int, Any] = {}
+    for member, value in Chunks(range(100), calls, count, calls.square, lambda: False).results():
+        assert member not in found
+        found[member] = value
+    assert found == {k: k * k for k in range(100)}
+    assert calls.begun.count(calls.begun[0]) == 2
+    assert {0, 1} <= set(calls.ended_at_once)
 
 
 def test_when_it_is_over_what_is_under_way_ends_with_what_it_has():
