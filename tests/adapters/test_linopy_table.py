@@ -180,15 +180,15 @@ def test_models_that_are_not_linear_are_refused(what: str) -> None:
         try:
             model.add_variables(2, 4, name="x", semi_continuous=True)
         except TypeError:
-            pytest.skip("not in this linopy")
+            pytest.skip(f"linopy {linopy.__version__} has no {what}")
     elif what == "ordered sets":
         if not hasattr(model, "add_sos_constraints"):
-            pytest.skip("not in this linopy")
+            pytest.skip(f"linopy {linopy.__version__} has no {what}")
         x = model.add_variables(0, 4, coords=[YEARS], name="x")
         model.add_sos_constraints(x, sos_type=1, sos_dim="year")
     else:
         if not hasattr(model, "add_indicator_constraints"):
-            pytest.skip("not in this linopy")
+            pytest.skip(f"linopy {linopy.__version__} has no {what}")
         x = model.add_variables(0, 4, name="x")
         on = model.add_variables(binary=True, name="on")
         model.add_indicator_constraints(on, 1, x, ">=", 3, name="if on")
