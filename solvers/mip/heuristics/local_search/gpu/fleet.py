@@ -21,8 +21,8 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     make_grid_wide,
     suits_grid,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
+from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
+from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import (
     Layout,
@@ -139,8 +139,6 @@ class Fleet:
         self.kernel = plan.kernel
         self._seed = seed % 2**31
         self._model = layout.on(device)
-        self._bounds = self._model[6 + list(layout.arrays).index("bounds")]
-        self._scales = self._model[6 + list(layout.arrays).index("scales")]
         self._state = self._allocate(plan.ladder[-1])
         self._points: Any = None
         self._epoch = 0
@@ -166,8 +164,9 @@ class Fleet:
         self._since_refresh += steps
 
     def _walk(self, steps: int, walkers: int) -> None:
-        arguments = (*self._state.arguments[:-1], walkers, steps, self._seed)
-        WALKS[self.kernel](*self._model, *arguments, threads=1)
+        often = {"walkers": walkers, "steps": steps, "seed": self._seed}
+        kernel = WALKS.kernels[self.kernel]
+        WALKS[self.kernel](*kernel.arguments_of(self._state, **self._model, **often), threads=1)
 
     def seconds(self) -> float:
         """Return how long the last slice took on the device; waits for it."""
@@ -209,26 +208,16 @@ class Fleet:
         shares: npt.NDArray[Any],
     ) -> None:
         """Set walkers to other points, as ``epochs.restarts`` says it."""
-        layout, place = self.layout, self.device.to_device
-        RESTARTS["restart"](
-            layout.rows,
-            layout.columns,
-            layout.binaries,
-            layout.integers,
-            self._bounds,
-            self._scales,
-            self._points,
-            place(origins.astype(np.int32)),
-            place(weights.astype(np.int32)),
-            place(shares.astype(layout.real)),
-            self._state.values,
-            self._state.cells,
-            self._state.records,
-            self.walkers,
-            self._seed,
-            self._epoch,
-            threads=1,
-        )
+        place = self.device.to_device
+        others = {
+            "points": self._points,
+            "origins": place(origins.astype(np.int32)),
+            "weights": place(weights.astype(np.int32)),
+            "shares": place(shares.astype(self.layout.real)),
+            "seed": self._seed,
+            "epoch": self._epoch,
+        }
+        RESTARTS["restart"](*RESTART.arguments_of(self._state, **self._model, **others), threads=1)
         self._epoch += 1
 
     def keep_first(self, walkers: int) -> None:
@@ -339,8 +328,9 @@ class GridWideFleet(Fleet):
         return make_grid_wide(self.layout, self.device, self._teams, self._seed)
 
     def _walk(self, steps: int, walkers: int) -> None:
-        arguments = (*self._state.arguments, self._blocks, steps, self._seed)
-        GRID_WALK["walk_grid"](*self._model, *arguments, threads=1)
+        often = {"blocks": self._blocks, "steps": steps, "seed": self._seed}
+        arguments = WALK_GRID.arguments_of(self._state, **self._model, **often)
+        GRID_WALK["walk_grid"](*arguments, threads=1)
 
 
 def _blocks(device: Device) -> int:

@@ -88,16 +88,6 @@ class GridWideState:
     column_chunks: int
     teams: int
 
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The kernel's arguments from ``long_rows`` to ``teams``."""
-        long, shared = (self.long_rows, self.long_count), (self.shared_rows, self.shared_count)
-        lines = (*long, *shared, self.row_chunks, self.column_chunks)
-        walker = (self.values, self.cells, self.kept, self.records)
-        marks, moves = (self.tree, self.claims), (self.moves, self.slots)
-        rest = (self.partials, self.shares, self.control, self.teams)
-        return (*lines, *walker, *marks, *moves, *rest)
-
 
 def tree_nodes(rows: int) -> int:
     """Return the size of the tree over so many rows."""

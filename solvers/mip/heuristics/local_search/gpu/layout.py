@@ -125,7 +125,7 @@ class Layout:
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The kernels' arrays by the names of their arguments, in this order."""
+        """The kernels' arrays by the names of their arguments."""
         rows, columns = self.by_row, self.by_column
         return {
             "row_start": rows.indptr,
@@ -155,11 +155,11 @@ class Layout:
         values[: self.integers] = np.round(values[: self.integers])
         return np.clip(values, low, high).astype(self.real)
 
-    def on(self, device: Device) -> tuple[Any, ...]:
+    def on(self, device: Device) -> dict[str, Any]:
         """Return the kernels' arguments that describe the model, with arrays on a device."""
-        sizes = (self.rows, self.inequalities, self.columns)
-        kinds = (self.binaries, self.integers, self.objectives)
-        return (*sizes, *kinds, *(device.to_device(_held(a)) for a in self.arrays.values()))
+        sizes = ("rows", "inequalities", "columns", "binaries", "integers", "objectives")
+        arrays = {name: device.to_device(_held(one)) for name, one in self.arrays.items()}
+        return {name: getattr(self, name) for name in sizes} | arrays
 
 
 def _held(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -274,7 +274,7 @@ LIFT_PATIENCE = 1024
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """State of W walkers.
+    """State of W walkers; the names are those of the kernels' arguments.
 
     Parameters
     ----------
@@ -296,19 +296,6 @@ class State:
     violated: Any
     kept: Any
     records: Any
-
-    @property
-    def arguments(self) -> tuple[Any, ...]:
-        """The kernels' arguments that stand for this state."""
-        return (
-            self.values,
-            self.cells,
-            self.place,
-            self.violated,
-            self.kept,
-            self.records,
-            self.walkers,
-        )
 
 
 def bytes_per_walker(layout: Layout) -> int:

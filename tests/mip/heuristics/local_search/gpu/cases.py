@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD
+from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALK
 from solvers.mip.heuristics.local_search.gpu.layout import Layout, State, make_state
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
 from solvers.mip.model import MipModel
@@ -32,8 +32,12 @@ class Fleet:
 
     layout: Layout
     device: Device
-    model: tuple[Any, ...]
+    model: dict[str, Any]
     state: State
+
+    def arguments(self, steps: int, seed: int) -> tuple[Any, ...]:
+        """Return the arguments of either kernel of walkers."""
+        return WALK.arguments_of(self.state, **self.model, steps=steps, seed=seed)
 
     @property
     def records(self) -> np.ndarray:
@@ -68,14 +72,16 @@ def restart(
     seed: int,
     launch: Launcher = run_twin,
 ) -> None:
-    layout, state, place = fleet.layout, fleet.state, fleet.device.to_device
-    names = list(layout.arrays)
-    bounds, scales = (fleet.model[6 + names.index(name)] for name in ("bounds", "scales"))
-    sizes = (layout.rows, layout.columns, layout.binaries, layout.integers, bounds, scales)
-    moved = (place(points.ravel()), place(origins.astype(np.int32)))
-    how = (place(weights.astype(np.int32)), place(shares.astype(layout.real)))
-    carried = (state.values, state.cells, state.records, state.walkers, seed, 0)
-    launch(RESTARTS, "restart", (*sizes, *moved, *how, *carried))
+    place = fleet.device.to_device
+    others = {
+        "points": place(points.ravel()),
+        "origins": place(origins.astype(np.int32)),
+        "weights": place(weights.astype(np.int32)),
+        "shares": place(shares.astype(fleet.layout.real)),
+        "seed": seed,
+        "epoch": 0,
+    }
+    launch(RESTARTS, "restart", RESTART.arguments_of(fleet.state, **fleet.model, **others))
 
 
 def model_of(

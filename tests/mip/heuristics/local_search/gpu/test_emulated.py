@@ -41,7 +41,7 @@ def test_warps_walk_as_their_twin(name):
     twin, device = both(Layout.of(CASES[name](), wide=True), 4)
     for steps in (0, 150, 150):
         for fleet, how in ((twin, run_twin), (device, run_emulated)):
-            how(WALKS, "walk", (*fleet.model, *fleet.state.arguments, steps, SEED))
+            how(WALKS, "walk", fleet.arguments(steps, SEED))
         assert_same(twin, device)
     assert twin.records[:, Field.MOVES].sum() > 0
 
@@ -50,7 +50,7 @@ def test_warps_walk_as_their_twin(name):
 def test_blocks_walk_as_their_twin(name):
     twin, device = both(Layout.of(CASES[name](), wide=True), 2)
     for fleet, how in ((twin, run_twin), (device, run_emulated)):
-        how(WALKS, "walk_wide", (*fleet.model, *fleet.state.arguments, 60, SEED))
+        how(WALKS, "walk_wide", fleet.arguments(60, SEED))
     assert_same(twin, device)
 
 
@@ -61,7 +61,7 @@ def test_short_numbers_walk_as_long_ones():
     assert (long.real, short.real) == ("float64", "float32")
     twin, device = start_fleet(long, 4), start_fleet(short, 4, launch=run_emulated)
     for fleet, how in ((twin, run_twin), (device, run_emulated)):
-        how(WALKS, "walk", (*fleet.model, *fleet.state.arguments, 200, SEED))
+        how(WALKS, "walk", fleet.arguments(200, SEED))
     assert_same(twin, device)
 
 
@@ -70,7 +70,7 @@ def test_restart_does_as_its_twin():
     point = twin.host("values")[0, 0::2]
     origins, modes, shares = np.array([-1, 0, 4, 4]), np.array([0, 2, 1, 0]), np.full(4, 0.4)
     for fleet, how in ((twin, run_twin), (device, run_emulated)):
-        how(WALKS, "walk", (*fleet.model, *fleet.state.arguments, 80, SEED))
+        how(WALKS, "walk", fleet.arguments(80, SEED))
         restart(fleet, point[None], origins, modes, shares, SEED, how)
-        how(WALKS, "walk", (*fleet.model, *fleet.state.arguments, 80, SEED))
+        how(WALKS, "walk", fleet.arguments(80, SEED))
     assert_same(twin, device)

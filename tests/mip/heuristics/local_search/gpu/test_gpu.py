@@ -55,7 +55,7 @@ def test_device_walks_as_its_twin(gpu, name, kernel):
     twin, device = start_fleet(layout, 40), start_fleet(layout, 40, device=gpu)
     for steps in (0, 200, 300):
         for fleet in (twin, device):
-            arguments = (*fleet.model, *fleet.state.arguments, steps, SEED)
+            arguments = fleet.arguments(steps, SEED)
             run_twin(WALKS, kernel, arguments)
         assert_same(twin, device)
     assert twin.records[:, Field.MOVES].sum() > 0
@@ -67,7 +67,7 @@ def test_short_numbers_walk_as_long_ones(gpu):
     device = start_fleet(Layout.of(model), 64, device=gpu)
     assert device.layout.real == "float32"
     for fleet in (twin, device):
-        run_twin(WALKS, "walk", (*fleet.model, *fleet.state.arguments, 3000, SEED))
+        run_twin(WALKS, "walk", fleet.arguments(3000, SEED))
     assert_same(twin, device)
 
 
@@ -77,9 +77,9 @@ def test_restart_does_as_its_twin(gpu):
     point = twin.host("values")[0, 0::2]
     origins, modes, shares = np.array([-1, 0, 4, 4]), np.array([0, 2, 1, 0]), np.full(4, 0.4)
     for fleet in (twin, device):
-        run_twin(WALKS, "walk", (*fleet.model, *fleet.state.arguments, 80, SEED))
+        run_twin(WALKS, "walk", fleet.arguments(80, SEED))
         restart(fleet, point[None], origins, modes, shares, SEED)
-        run_twin(WALKS, "walk", (*fleet.model, *fleet.state.arguments, 80, SEED))
+        run_twin(WALKS, "walk", fleet.arguments(80, SEED))
     assert_same(twin, device)
 
 
@@ -97,7 +97,7 @@ def test_a_row_and_a_column_of_a_hundred_thousand_entries(gpu):
     fleet = start_fleet(layout, 8, device=gpu)
     began = time.perf_counter()
     for kernel in ("walk", "walk_wide"):
-        run_twin(WALKS, kernel, (*fleet.model, *fleet.state.arguments, 50, SEED))
+        run_twin(WALKS, kernel, fleet.arguments(50, SEED))
         records = fleet.records
         assert np.all(records[:, Field.STEP] > 0)
     assert time.perf_counter() - began < 30.0

@@ -18,7 +18,7 @@ STEPS = 120
 
 
 def walk(fleet: Fleet, steps: int, name: str = "walk") -> None:
-    run_twin(WALKS, name, (*fleet.model, *fleet.state.arguments, steps, SEED))
+    run_twin(WALKS, name, fleet.arguments(steps, SEED))
 
 
 def assert_consistent(fleet: Fleet) -> None:
@@ -91,7 +91,7 @@ def test_walkers_and_seeds_differ():
     layout = Layout.of(CASES["mixed"](), wide=True)
     fleet, other = start_fleet(layout, seed=3), start_fleet(layout, seed=4)
     for one in (fleet, other):
-        run_twin(WALKS, "walk", (*one.model, *one.state.arguments, STEPS, 3 + (one is other)))
+        run_twin(WALKS, "walk", one.arguments(STEPS, 3 + (one is other)))
     points = [tuple(row) for one in (fleet, other) for row in one.host("values")[:, 0::2]]
     assert len(set(points)) == len(points)
 

@@ -8,9 +8,17 @@
 
 namespace {
 
+using TREE_T = std::int32_t;
+using CLAIMS_T = std::int64_t;
+using MOVES_T = double;
+using SLOTS_T = double;
+using PARTIALS_T = double;
+using SHARES_T = double;
+using CONTROL_T = std::int32_t;
 #include "grid_numbers.cuh"
 
-inline Tree tree_of(native::Span<INDEX> nodes, int rows) {
+/// The tree over so many rows, for which there has to be room.
+inline Tree check_tree(native::Span<INDEX> nodes, int rows) {
     Tree tree;
     tree.shape(reinterpret_cast<unsigned *>(nodes.data()), rows);
     native::check_length("tree", nodes.size(), tree.size);
@@ -135,7 +143,7 @@ inline void propose(const Walk &walk, int team) {
     Choice best = no_choice();
     if (team < walk.row_teams) {
         const Place place = place_of(walk, team);
-        row = tree_find(walk.tree, place.rank);
+        row = tree_find(*walk.tree, place.rank);
         const int offset = offset_of(walk, team, place, row);
         best = best_candidate(walk, team,
                               [&](int lane) { return in_row(walk, place, row, offset, lane); });
@@ -149,7 +157,7 @@ inline void propose(const Walk &walk, int team) {
     const bool goes = best.column >= 0 && (best.progress > LEAST_GAIN || walk.forced > 0);
     if (goes)
         claim_rows(walk, team, best);
-    for (std::int64_t number = 0; number < walk.shared_count; ++number)
+    for (std::int64_t number = 0; number < walk.lines.shared_count; ++number)
         walk.shares[number * walk.teams + team] = 0.0;
     note_move(walk, team, goes ? &best : nullptr, row);
 }
@@ -157,7 +165,7 @@ inline void propose(const Walk &walk, int team) {
 inline void change_row(const Walk &walk, int row, double change) {
     bool violated;
     if (shift_row(walk, row, change, violated))
-        tree_change(walk.tree, row, violated);
+        tree_change(*walk.tree, row, violated);
 }
 
 /// Move a column's rows; what a team's move takes from shared ones is noted only.
@@ -240,11 +248,11 @@ inline void empty_slots(const Walk &walk) {
 
 /// Take from shared rows what the round's moves have noted.
 inline void change_shared(const Walk &walk) {
-    for (std::int64_t at = 0; at < walk.shared_count; ++at) {
+    for (std::int64_t at = 0; at < walk.lines.shared_count; ++at) {
         double parts[LANES] = {};
         for (int team = 0; team < walk.teams; ++team)
             parts[team % LANES] += walk.shares[at * walk.teams + team];
-        change_row(walk, walk.shared_rows[at], lane_sum(parts, LANES));
+        change_row(walk, walk.lines.shared_rows[at], lane_sum(parts, LANES));
     }
 }
 
@@ -254,7 +262,7 @@ inline void end_round(Walk &walk) {
         parts[team % BLOCK] += walk.moves[MOVE * team + 3];
     if (walk.control[EXCLUSIVE] < 0)
         change_shared(walk);
-    close_round(walk, lane_sum(parts, BLOCK), tree_count(walk.tree));
+    close_round(walk, lane_sum(parts, BLOCK), tree_count(*walk.tree));
     empty_slots(walk);
 }
 

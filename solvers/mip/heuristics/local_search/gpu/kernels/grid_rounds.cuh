@@ -74,7 +74,7 @@ __device__ inline Choice best_candidate(const Walk& walk, int team, const Candid
         const Score score = joined(walk, walk.entries(j, move, first + lane, last, 32));
         if (lane == source) own = walk.judged(j, found.value, found.state, score, tie);
     }
-    if (walk.column_chunks) offer_slot(walk, team, found, huge);
+    if (walk.lines.column_chunks) offer_slot(walk, team, found, huge);
     const int scored = warp_count(alone || together ? end - begin : 0);
     if (lane == 0) atomicAdd(walk.tally + 33, scored);
     return warp_best(own);
@@ -95,7 +95,7 @@ __device__ inline void propose(const Walk& walk, int team) {
     Choice best = no_choice();
     if (team < walk.row_teams) {
         const Place place = place_of(walk, team);
-        row = tree_find(walk.tree, place.rank);
+        row = tree_find(*walk.tree, place.rank);
         const int offset = offset_of(walk, team, place, row);
         best = best_candidate(walk, team, in_row(walk, place, row, offset, lane_number()));
         if (place.part) row = -1;  // one team of each row speaks for it
@@ -105,7 +105,7 @@ __device__ inline void propose(const Walk& walk, int team) {
     }
     const bool goes = best.column >= 0 && (best.progress > LEAST_GAIN || walk.forced > 0);
     if (goes) claim_rows(walk, team, best);
-    if (lane_number() < walk.shared_count)
+    if (lane_number() < walk.lines.shared_count)
         walk.shares[(long long)lane_number() * walk.teams + team] = 0.0;
     if (lane_number() == 0) note_move(walk, team, goes ? &best : nullptr, row);
 }
@@ -113,7 +113,7 @@ __device__ inline void propose(const Walk& walk, int team) {
 // Takes ``change`` from a row's slack; ``of_top`` is where changes of the tree's top level go.
 __device__ inline void change_row(const Walk& walk, int row, double change, int* of_top) {
     bool violated;
-    if (shift_row(walk, row, change, violated)) tree_change(walk.tree, row, violated, of_top);
+    if (shift_row(walk, row, change, violated)) tree_change(*walk.tree, row, violated, of_top);
 }
 
 // Moves some entries' rows by ``delta``. What a team's move takes from shared rows is noted only;
@@ -153,7 +153,7 @@ __device__ inline void settle(const Walk& walk, int team) {
 
 // Scores the columns in slots, a warp to a chunk of one.
 __device__ inline void score_slots(const Walk& walk, int warp, int warps) {
-    const int chunks = walk.column_chunks;
+    const int chunks = walk.lines.column_chunks;
     for (int at = warp; at < SLOTS * chunks; at += warps) {
         const double* slot = walk.slots + MOVE * (at / chunks);
         const int j = int(slot[0]), chunk = at % chunks;
@@ -192,7 +192,7 @@ __device__ inline void flush(const Walk& walk) {
         const int gathered = walk.tally[place];
         walk.tally[place] = 0;
         if (gathered && place < 32)
-            atomicAdd((int*)walk.tree.nodes + walk.tree.first[walk.tree.top] + place, gathered);
+            atomicAdd((int*)walk.tree->nodes + walk.tree->first[walk.tree->top] + place, gathered);
         else if (gathered)
             atomicAdd(walk.control + (place == 32 ? MOVED : SEEN), gathered);
     }
@@ -201,14 +201,14 @@ __device__ inline void flush(const Walk& walk) {
 
 // Takes from shared rows what the round's moves have noted, a warp to a row.
 __device__ inline void change_shared(const Walk& walk) {
-    int* of_top = (int*)walk.tree.nodes + walk.tree.first[walk.tree.top];
-    for (int at = int(threadIdx.x) >> 5; at < walk.shared_count; at += BLOCK_WARPS) {
+    int* of_top = (int*)walk.tree->nodes + walk.tree->first[walk.tree->top];
+    for (int at = int(threadIdx.x) >> 5; at < walk.lines.shared_count; at += BLOCK_WARPS) {
         const double* shares = walk.shares + (long long)at * walk.teams;
         double part = 0.0;
         for (int team = lane_number(); team < walk.teams; team += 32)
             part = plus(part, shares[team]);
         const double total = warp_sum(part);
-        if (lane_number() == 0) change_row(walk, int(walk.shared_rows[at]), total, of_top);
+        if (lane_number() == 0) change_row(walk, int(walk.lines.shared_rows[at]), total, of_top);
     }
     __syncthreads();
 }
@@ -219,8 +219,8 @@ __device__ inline void end_round(Walk& walk) {
     for (int team = int(threadIdx.x); team < walk.teams; team += BLOCK)
         part = plus(part, walk.moves[MOVE * (long long)team + 3]);
     const double change = block_sum(part);
-    if (walk.shared_count && walk.control[EXCLUSIVE] < 0) change_shared(walk);
-    const int count = threadIdx.x < 32 ? tree_count(walk.tree) : 0;
+    if (walk.lines.shared_count && walk.control[EXCLUSIVE] < 0) change_shared(walk);
+    const int count = threadIdx.x < 32 ? tree_count(*walk.tree) : 0;
     if (threadIdx.x == 0) close_round(walk, change, count);
     __syncthreads();
     if (threadIdx.x < SLOTS) walk.slots[MOVE * threadIdx.x] = -1.0;
@@ -228,7 +228,7 @@ __device__ inline void end_round(Walk& walk) {
 
 // Block 0 when the slots' chunks are scored: the best slot goes alone if no team has a better move.
 __device__ inline void choose_slot(Walk& walk) {
-    const int lane = lane_number(), chunks = walk.column_chunks;
+    const int lane = lane_number(), chunks = walk.lines.column_chunks;
     for (int at = int(threadIdx.x) >> 5; at < SLOTS; at += BLOCK_WARPS) {
         double* slot = walk.slots + MOVE * at;
         if (slot[0] < 0.0) continue;
@@ -255,10 +255,10 @@ __device__ inline void choose_slot(Walk& walk) {
 // Activities of the chunks of rows that are longer than one; the tree and claims are emptied.
 __device__ inline void prepare_refresh(const Walk& walk, int thread, int threads) {
     for (int row = thread; row < walk.model.rows; row += threads) walk.claims[row] = 0ull;
-    for (int node = thread; node < walk.tree.size; node += threads) walk.tree.nodes[node] = 0u;
-    const int chunks = walk.row_chunks;
-    for (int at = thread >> 5; at < walk.long_count * chunks; at += threads >> 5) {
-        const int row = int(walk.long_rows[at / chunks]);
+    for (int node = thread; node < walk.tree->size; node += threads) walk.tree->nodes[node] = 0u;
+    const int chunks = walk.lines.row_chunks;
+    for (int at = thread >> 5; at < walk.lines.long_count * chunks; at += threads >> 5) {
+        const int row = int(walk.lines.long_rows[at / chunks]);
         const int begin = int(walk.model.row_start[row]) + at % chunks * CHUNK;
         const int end = min(begin + CHUNK, int(walk.model.row_start[row + 1]));
         const double total = warp_sum(activity(walk, begin + lane_number(), end, 32));
@@ -269,15 +269,15 @@ __device__ inline void prepare_refresh(const Walk& walk, int thread, int threads
 // Activity of a row that a warp or the grid has read together.
 __device__ inline double long_activity(const Walk& walk, int row, int begin, int end) {
     if (end - begin <= CHUNK) return warp_sum(activity(walk, begin + lane_number(), end, 32));
-    int low = 0, high = walk.long_count - 1;
+    int low = 0, high = walk.lines.long_count - 1;
     while (low < high) {
         const int middle = (low + high) >> 1;
-        if (int(walk.long_rows[middle]) < row) low = middle + 1;
+        if (int(walk.lines.long_rows[middle]) < row) low = middle + 1;
         else high = middle;
     }
     double own = 0.0;
-    for (int chunk = lane_number(); chunk < walk.row_chunks; chunk += 32)
-        own = plus(own, walk.partials[(long long)low * walk.row_chunks + chunk]);
+    for (int chunk = lane_number(); chunk < walk.lines.row_chunks; chunk += 32)
+        own = plus(own, walk.partials[(long long)low * walk.lines.row_chunks + chunk]);
     return warp_sum(own);
 }
 
@@ -307,14 +307,14 @@ __device__ inline void refresh_word(const Walk& walk, int word) {
     }
     const unsigned bits = __ballot_sync(ALL_LANES, violated);
     if (lane || bits == 0u) return;
-    walk.tree.nodes[word] = bits;
+    walk.tree->nodes[word] = bits;
     int node = word >> 5;
-    for (int level = 1; level <= walk.tree.top; ++level, node >>= 5)
-        atomicAdd((int*)walk.tree.nodes + walk.tree.first[level] + node, __popc(bits));
+    for (int level = 1; level <= walk.tree->top; ++level, node >>= 5)
+        atomicAdd((int*)walk.tree->nodes + walk.tree->first[level] + node, __popc(bits));
 }
 
 __device__ inline double* pieces_of(const Walk& walk) {
-    return walk.partials + (long long)walk.long_count * walk.row_chunks;
+    return walk.partials + (long long)walk.lines.long_count * walk.lines.row_chunks;
 }
 
 __device__ inline void refresh(const Walk& walk, int thread, int threads) {
@@ -348,6 +348,6 @@ __device__ inline void restart_clock(const Walk& walk, int thread, int threads) 
 // Block 0 before the first round.
 __device__ inline void begin_rounds(Walk& walk) {
     if (threadIdx.x < SLOTS) walk.slots[MOVE * threadIdx.x] = -1.0;
-    const int count = threadIdx.x < 32 ? tree_count(walk.tree) : 0;
+    const int count = threadIdx.x < 32 ? tree_count(*walk.tree) : 0;
     if (threadIdx.x == 0) open_rounds(walk, count);
 }

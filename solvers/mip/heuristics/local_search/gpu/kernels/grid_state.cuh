@@ -4,24 +4,46 @@
 
 #include "grid_numbers.cuh"
 
+struct Lines {  // that several warps read together
+    Array<const INDEX> long_rows;
+    int long_count;
+    Array<const INDEX> shared_rows;
+    int shared_count, row_chunks, column_chunks;
+};
+
+struct Carried {  // from launch to launch
+    Array<REAL> values, cells, kept;
+    Array<RECORDS_T> records;
+};
+
+struct Round {  // what teams tell each other in a round
+    Array<TREE_T> tree;
+    Array<CLAIMS_T> claims;
+    Array<MOVES_T> moves;        // (teams, MOVE)
+    Array<SLOTS_T> slots;        // (SLOTS, MOVE)
+    Array<PARTIALS_T> partials;
+    Array<SHARES_T> shares;      // (shared_count, teams) what moves take from shared rows
+    Array<CONTROL_T> control;
+    int teams;
+};
+
 struct Walk {
     Model model;
     Random random;
-    Tree tree;
+    const Tree* tree;  // the block's, as registers cannot be counted off
     Pair* values;
     Pair* cells;
     REAL* kept;
     unsigned long long* claims;
-    double* moves;     // (teams, MOVE)
-    double* slots;     // (SLOTS, MOVE)
+    double* moves;
+    double* slots;
     double* partials;
     double* record;
     int* control;
-    int* tally;        // the block's: changes of the tree's top level, moves, entries scored
-    double* shares;    // (shared_count, teams) what moves take from shared rows
-    const INDEX* shared_rows;
-    const INDEX* long_rows;
-    int teams, column_chunks, row_chunks, long_count, shared_count;
+    int* tally;  // the block's: changes of the tree's top level, moves, entries scored
+    double* shares;
+    Lines lines;
+    int teams;
     // What holds in a round, the same for all threads.
     int mode, forced, row_teams, objective_teams, start, count, movers;
     long long step, clock;
@@ -61,8 +83,8 @@ struct Walk {
 
     // Number of a row among the shared ones, or -1.
     BOTH int shared_number(int row) const {
-        int number = shared_count - 1;
-        while (number >= 0 && int(shared_rows[number]) != row) --number;
+        int number = lines.shared_count - 1;
+        while (number >= 0 && int(lines.shared_rows[number]) != row) --number;
         return number;
     }
 
@@ -125,6 +147,27 @@ struct Walk {
                       unsigned(fabs(double(state.second)))};
     }
 };
+
+BOTH Walk walk_of(const Model& model, const Lines& lines, const Carried& carried,
+                  const Round& round, const Tree& tree, int seed) {
+    Walk walk = {};
+    walk.model = model;
+    walk.lines = lines;
+    walk.random = random_of(seed);
+    walk.tree = &tree;
+    walk.values = (Pair*)&carried.values[0];
+    walk.cells = (Pair*)&carried.cells[0];
+    walk.kept = &carried.kept[0];
+    walk.record = (double*)&carried.records[0];
+    walk.claims = (unsigned long long*)&round.claims[0];
+    walk.moves = (double*)&round.moves[0];
+    walk.slots = (double*)&round.slots[0];
+    walk.partials = (double*)&round.partials[0];
+    walk.shares = (double*)&round.shares[0];
+    walk.control = (int*)&round.control[0];
+    walk.teams = round.teams;
+    return walk;
+}
 
 // A claim: the round, then how good the move is, then the team in an order that changes by rounds.
 // Claims of earlier rounds are lower, so that nobody has to take them back.
@@ -209,7 +252,7 @@ BOTH int slot_of(const Walk& walk, int team) {
 // Whether an entry of a team's move needs no claim: its row is shared, and the lot is good.
 BOTH bool is_free(const Walk& walk, int team, int e, REAL delta) {
     const int row = int(walk.model.column_row[e]);
-    if (walk.shared_count == 0 || walk.shared_number(row) < 0) return false;
+    if (walk.lines.shared_count == 0 || walk.shared_number(row) < 0) return false;
     return walk.admitted(team, row, double(times(walk.model.column_value[e], delta)));
 }
 

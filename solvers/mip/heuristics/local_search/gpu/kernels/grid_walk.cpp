@@ -44,12 +44,12 @@ inline double objective_of(const Walk &walk) {
 /// Compute slack, violated rows and objective anew from the values.
 void refresh(const Walk &walk) {
     empty_claims(walk);
-    std::fill(walk.tree.nodes, walk.tree.nodes + walk.tree.size, 0);
+    std::fill(walk.tree->nodes, walk.tree->nodes + walk.tree->size, 0);
     for (int row = 0; row < walk.model.rows; ++row) {
         const REAL slack = walk.model.sides[row] - row_activity(walk, row);
         walk.cells[row].first = slack;
         if (violation(slack, walk.range(row)) > 0.0)
-            tree_change(walk.tree, row, true);
+            tree_change(*walk.tree, row, true);
     }
     walk.record[OBJECTIVE] = objective_of(walk);
     walk.record[REFRESH] = 0.0;
@@ -69,7 +69,7 @@ void run(Walk &walk, int steps) {
     if (walk.record[REFRESH] > 0.0)
         refresh(walk);
     empty_slots(walk);
-    open_rounds(walk, tree_count(walk.tree));
+    open_rounds(walk, tree_count(*walk.tree));
     for (int number = 0; number < steps && walk.control[DONE] == 0; ++number) {
         native::poll();
         play_round(walk);
@@ -84,55 +84,30 @@ void run(Walk &walk, int steps) {
 }
 
 /// Make a slice of rounds.
-void walk_grid(int rows, int inequalities, int columns, int binaries, int integers, int objectives,
-               Ints row_start, Ints row_column, Numbers row_value, Numbers sides, Numbers ranges,
-               Numbers scales, Ints column_start, Ints column_row, Numbers column_value,
-               Numbers bounds, Numbers costs, Ints objective_columns, Ints long_rows,
-               int long_count, Ints shared_rows, int shared_count, int row_chunks,
-               int column_chunks, NumbersOut values, NumbersOut cells, NumbersOut kept,
-               NumbersOut records, IntsOut tree, native::Span<std::int64_t> claims,
-               NumbersOut moves, NumbersOut slots, NumbersOut partials, NumbersOut shares,
-               IntsOut control, int teams, int, int steps, int seed, int) {
-    native::check_length("shared_rows", shared_rows.size(), shared_count);
-    native::check_length("values", values.size(), 2 * std::int64_t(columns));
-    native::check_length("cells", cells.size(), 2 * std::int64_t(rows));
-    native::check_length("kept", kept.size(), columns);
-    native::check_length("records", records.size(), PATIENCE + 1);
-    native::check_length("claims", claims.size(), rows);
-    native::check_length("moves", moves.size(), MOVE * std::int64_t(teams));
-    native::check_length("slots", slots.size(), MOVE * SLOTS);
-    native::check_length("shares", shares.size(), std::int64_t(shared_count) * teams);
-    native::check_length("control", control.size(), GENERATION + 1);
-    Walk walk = {};
-    walk.model = model_of(rows, inequalities, columns, binaries, integers, objectives, row_start,
-                          row_column, row_value, sides, ranges, scales, column_start, column_row,
-                          column_value, bounds, costs, objective_columns);
-    walk.random = random_of(seed);
-    walk.tree = tree_of(tree, rows);
-    walk.values = reinterpret_cast<Pair *>(values.data());
-    walk.cells = reinterpret_cast<Pair *>(cells.data());
-    walk.kept = kept.data();
-    walk.claims = reinterpret_cast<unsigned long long *>(claims.data());
-    walk.moves = moves.data();
-    walk.slots = slots.data();
-    walk.partials = partials.data();
-    walk.record = records.data();
-    walk.control = control.data();
-    walk.shares = shares.data();
-    walk.shared_rows = shared_rows.data();
-    walk.shared_count = shared_count;
-    walk.long_rows = long_rows.data();
-    walk.long_count = long_count;
-    walk.row_chunks = row_chunks;
-    walk.column_chunks = column_chunks;
-    walk.teams = teams;
+void walk_grid(const Model &model, const Lines &lines, const Carried &carried, const Round &round,
+               int, int steps, int seed, int) {
+    check_model(model);
+    const std::int64_t rows = model.rows, columns = model.columns, teams = round.teams;
+    native::check_length("long_rows", lines.long_rows.size(), lines.long_count);
+    native::check_length("shared_rows", lines.shared_rows.size(), lines.shared_count);
+    native::check_length("values", carried.values.size(), 2 * columns);
+    native::check_length("cells", carried.cells.size(), 2 * rows);
+    native::check_length("kept", carried.kept.size(), columns);
+    native::check_length("records", carried.records.size(), PATIENCE + 1);
+    native::check_length("claims", round.claims.size(), rows);
+    native::check_length("moves", round.moves.size(), MOVE * teams);
+    native::check_length("slots", round.slots.size(), MOVE * SLOTS);
+    native::check_length("shares", round.shares.size(), lines.shared_count * teams);
+    native::check_length("control", round.control.size(), GENERATION + 1);
+    const Tree tree = check_tree(round.tree, model.rows);
+    Walk walk = walk_of(model, lines, carried, round, tree, seed);
     run(walk, std::min(steps, static_cast<int>(CLOCK_LIMIT)));
 }
 
 /// Turn rows of a tree round one after the other; list those that are then violated, and return
 /// how many they are.
 int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
-    const Tree tree = tree_of(nodes, rows);
+    const Tree tree = check_tree(nodes, rows);
     for (const INDEX row : changed)
         tree_change(tree, row, ((tree.nodes[row >> 5] >> (row & 31)) & 1u) == 0);
     const int count = tree_count(tree);
@@ -143,6 +118,10 @@ int turn_rows(IntsOut nodes, int rows, Ints changed, IntsOut violated) {
 }
 
 } // namespace
+
+NATIVE_STRUCT(Lines, long_rows, long_count, shared_rows, shared_count, row_chunks, column_chunks)
+NATIVE_STRUCT(Carried, values, cells, kept, records)
+NATIVE_STRUCT(Round, tree, claims, moves, slots, partials, shares, control, teams)
 
 NATIVE_MODULE(mip_heuristics_local_search_gpu_grid_walk) {
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");

@@ -68,45 +68,15 @@ __device__ inline void run(Walk& walk, int steps) {
     keep_last(walk, thread, threads);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) walk_grid(
-    int rows, int inequalities, int columns, int binaries, int integers, int objectives,
-    const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
-    const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
-    const REAL* __restrict__ ranges, const REAL* __restrict__ scales,
-    const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
-    const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
-    const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
-    const INDEX* __restrict__ long_rows, int long_count,
-    const INDEX* __restrict__ shared_rows, int shared_count, int row_chunks, int column_chunks,
-    REAL* values, REAL* cells, REAL* kept, RECORDS_T* records, TREE_T* tree, CLAIMS_T* claims,
-    MOVES_T* moves, SLOTS_T* slots, PARTIALS_T* partials, SHARES_T* shares, CONTROL_T* control,
-    int teams, int blocks, int steps, int seed) {
+__device__ __forceinline__ void walk_grid(
+    const Model& model, const Lines& lines, const Carried& carried, const Round& round, int blocks,
+    int steps, int seed) {
     __shared__ int tally[34];
+    __shared__ Tree tree;
     if (threadIdx.x < 34) tally[threadIdx.x] = 0;
+    if (threadIdx.x == 0) tree.shape((unsigned*)round.tree, model.rows);
     __syncthreads();
-    Walk walk;
-    walk.model = Model{rows, inequalities, columns, binaries, integers, objectives,
-                       row_start, row_column, row_value, sides, ranges, scales, column_start,
-                       column_row, column_value, (const Pair*)bounds, costs, objective_columns};
-    walk.random = random_of(seed);
-    walk.tree.shape((unsigned*)tree, rows);
-    walk.values = (Pair*)values;
-    walk.cells = (Pair*)cells;
-    walk.kept = kept;
-    walk.claims = (unsigned long long*)claims;
-    walk.moves = (double*)moves;
-    walk.slots = (double*)slots;
-    walk.partials = (double*)partials;
-    walk.record = (double*)records;
-    walk.control = (int*)control;
+    Walk walk = walk_of(model, lines, carried, round, tree, seed);
     walk.tally = tally;
-    walk.shares = (double*)shares;
-    walk.shared_rows = shared_rows;
-    walk.shared_count = shared_count;
-    walk.long_rows = long_rows;
-    walk.teams = teams;
-    walk.column_chunks = column_chunks;
-    walk.row_chunks = row_chunks;
-    walk.long_count = long_count;
     run(walk, min(steps, int(CLOCK_LIMIT)));
 }

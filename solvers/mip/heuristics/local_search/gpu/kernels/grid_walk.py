@@ -41,17 +41,24 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import BLOCK, Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import BLOCK, Family, Kernel, Launch, Values, arguments, structure
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import MODEL
 
-ARGUMENTS = (
+_ARGUMENTS = (
     *MODEL,
-    *arguments(
+    *structure(
+        "lines",
         "index[] long_rows; int long_count; index[] shared_rows; "
-        "int shared_count, row_chunks, column_chunks; inout real[] values, cells, kept; "
-        "inout packed[] records, tree, claims, moves, slots, partials, shares, control; "
-        "int teams, blocks, steps, seed"
+        "int shared_count, row_chunks, column_chunks",
+        prefix="",
     ),
+    *structure("carried", "inout real[] values, cells, kept; inout packed[] records", prefix=""),
+    *structure(
+        "round",
+        "inout packed[] tree, claims, moves, slots, partials, shares, control; int teams",
+        prefix="",
+    ),
+    *arguments("int blocks, steps, seed"),
 )
 
 
@@ -67,11 +74,12 @@ def _bytes(values: Values) -> int:
 
 WALK_GRID = Kernel(
     name="walk_grid",
-    arguments=ARGUMENTS,
+    arguments=_ARGUMENTS,
     contract="The walker makes so many rounds, or fewer where nothing is left to search for. "
     "Device and twin agree exactly, whatever the number of blocks.",
     launch=lambda values: Launch(int(values["blocks"]), BLOCK),
     work=_work,
+    bounds="BLOCK, 2",  # two blocks on a multiprocessor
 )
 
 FIXED_TYPES = {

@@ -1,4 +1,4 @@
-// What the loops on the CPU have in common: types, the model from arrays, and sums in the order in
+// What the loops on the CPU have in common: types, the model's arrays, and sums in the order in
 // which the lanes of warps and blocks add.
 #pragma once
 
@@ -31,42 +31,21 @@ inline double lane_sum(double *parts, int lanes) {
     return total;
 }
 
-/// The model over arrays, whose lengths are checked.
-inline Model model_of(int rows, int inequalities, int columns, int binaries, int integers,
-                      int objectives, Ints row_start, Ints row_column, Numbers row_value,
-                      Numbers sides, Numbers ranges, Numbers scales, Ints column_start,
-                      Ints column_row, Numbers column_value, Numbers bounds, Numbers costs,
-                      Ints objective_columns) {
-    native::check_length("row_start", row_start.size(), rows + 1);
-    native::check_length("row_column", row_column.size(), row_start[rows]);
-    native::check_length("row_value", row_value.size(), row_start[rows]);
-    native::check_length("sides", sides.size(), rows);
-    native::check_length("ranges", ranges.size(), rows - inequalities);
-    native::check_length("scales", scales.size(), rows);
-    native::check_length("column_start", column_start.size(), columns + 1);
-    native::check_length("column_row", column_row.size(), column_start[columns]);
-    native::check_length("column_value", column_value.size(), column_start[columns]);
-    native::check_length("bounds", bounds.size(), 2 * std::int64_t(columns));
-    native::check_length("costs", costs.size(), columns);
-    native::check_length("objective_columns", objective_columns.size(), objectives);
-    return {rows,
-            inequalities,
-            columns,
-            binaries,
-            integers,
-            objectives,
-            row_start.data(),
-            row_column.data(),
-            row_value.data(),
-            sides.data(),
-            ranges.data(),
-            scales.data(),
-            column_start.data(),
-            column_row.data(),
-            column_value.data(),
-            reinterpret_cast<const Pair *>(bounds.data()),
-            costs.data(),
-            objective_columns.data()};
+/// Refuse a model whose arrays are too short.
+inline void check_model(const Model &model) {
+    const std::int64_t rows = model.rows, columns = model.columns;
+    native::check_length("row_start", model.row_start.size(), rows + 1);
+    native::check_length("row_column", model.row_column.size(), model.row_start[rows]);
+    native::check_length("row_value", model.row_value.size(), model.row_start[rows]);
+    native::check_length("sides", model.sides.size(), rows);
+    native::check_length("ranges", model.ranges.size(), rows - model.inequalities);
+    native::check_length("scales", model.scales.size(), rows);
+    native::check_length("column_start", model.column_start.size(), columns + 1);
+    native::check_length("column_row", model.column_row.size(), model.column_start[columns]);
+    native::check_length("column_value", model.column_value.size(), model.column_start[columns]);
+    native::check_length("bounds", model.bounds.size(), 2 * columns);
+    native::check_length("costs", model.costs.size(), columns);
+    native::check_length("objective_columns", model.objective_columns.size(), model.objectives);
 }
 
 // One thread in place of a group (group.cuh): all lanes' work in turn, in the order of lanes.
@@ -131,3 +110,7 @@ template <int LANES> struct Single {
 template <int LANES> inline Choice best_of(const Single<LANES> &, const Choice &own) { return own; }
 
 } // namespace
+
+NATIVE_STRUCT(Model, rows, inequalities, columns, binaries, integers, objectives, row_start,
+              row_column, row_value, sides, ranges, scales, column_start, column_row, column_value,
+              bounds, costs, objective_columns)

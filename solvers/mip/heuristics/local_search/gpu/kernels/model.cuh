@@ -1,4 +1,4 @@
-// The model as device code sees it, where moves go, scores of entries, and the choice among moves:
+// The model as walkers see it, where moves go, scores of entries, and the choice among moves:
 // what a walker of a warp or block and the one of the whole GPU have in common.
 
 #pragma once
@@ -7,25 +7,23 @@
 
 struct Model {
     int rows, inequalities, columns, binaries, integers, objectives;
-    const INDEX* row_start;
-    const INDEX* row_column;
-    const REAL* row_value;
-    const REAL* sides;   // (rows,) upper sides
-    const REAL* ranges;  // (rows - inequalities,) upper less lower side
-    const REAL* scales;  // (rows,) about one over the largest entry
-    const INDEX* column_start;
-    const INDEX* column_row;
-    const REAL* column_value;
-    const Pair* bounds;
-    const COSTS_T* costs;
-    const INDEX* objective_columns;
+    Array<const INDEX> row_start, row_column;
+    Array<const REAL> row_value;
+    Array<const REAL> sides;   // (rows,) upper sides
+    Array<const REAL> ranges;  // (rows - inequalities,) upper less lower side
+    Array<const REAL> scales;  // (rows,) about one over the largest entry
+    Array<const INDEX> column_start, column_row;
+    Array<const REAL> column_value;
+    Array<const REAL> bounds;  // (columns, 2)
+    Array<const COSTS_T> costs;
+    Array<const INDEX> objective_columns;
 
     BOTH double range(int row) const {
         return row < inequalities ? 1e308 : double(ranges[row - inequalities]);
     }
 
     BOTH REAL clipped(int j, double value) const {
-        const Pair own = bounds[j];
+        const Pair own = ((const Pair*)&bounds[0])[j];
         return REAL(smaller(larger(value, double(own.first)), double(own.second)));
     }
 

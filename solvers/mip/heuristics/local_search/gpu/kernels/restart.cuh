@@ -3,11 +3,17 @@
 #pragma once
 
 #include "draws.cuh"
+#include "model.cuh"
+
+struct Origins {  // where walkers start again, and how
+    Array<const REAL> points;
+    Array<const INDEX> origins, weights;
+    Array<const REAL> shares;
+};
 
 // Where one walker starts again, and how.
 struct Fresh {
-    int columns, binaries, integers;
-    const REAL* bounds;
+    const Model& model;
     Random random;
     double share;  // probability that a column changes
     int weights;   // 0 to reset weights, 1 to keep them, 2 to halve them
@@ -16,14 +22,14 @@ struct Fresh {
     // The value of a column that starts from `value`.
     BOTH REAL value_of(int j, double value) const {
         if (!random.chance(j, 0, share)) return REAL(value);
-        if (j < binaries) return REAL(1.0 - value);
-        const double low = double(bounds[2 * (long long)j]);
-        const double high = double(bounds[2 * (long long)j + 1]);
+        if (j < model.binaries) return REAL(1.0 - value);
+        const double low = double(model.bounds[2 * (long long)j]);
+        const double high = double(model.bounds[2 * (long long)j + 1]);
         const double reach = smaller(plus(high, -low), larger(1.0, times(0.2, fabs(value))));
         const double drawn = double(random.draw(j, 1)) / 4294967296.0;
         const double turn = plus(times(2.0, drawn), -1.0);
         value = plus(value, times(turn, reach));
-        if (j < integers) value = turn > 0.0 ? ceil(value) : floor(value);
+        if (j < model.integers) value = turn > 0.0 ? ceil(value) : floor(value);
         return REAL(smaller(larger(value, low), high));
     }
 
@@ -41,7 +47,7 @@ struct Fresh {
         record[REFRESH] = (RECORDS_T)(1);
         record[ORIGIN] = record[STEP];
         record[IDLE] = (RECORDS_T)(0);
-        record[LAST] = (RECORDS_T)(columns);
+        record[LAST] = (RECORDS_T)(model.columns);
         record[BEST] = (RECORDS_T)(NONE);
         record[OBJECTIVE_WEIGHT] = (RECORDS_T)(changed(objective_weight, jumps ? 0.0 : 1.0));
     }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import BLOCK, Family, Kernel, Launch, arguments
+from solvers.kernels.family import BLOCK, Family, Kernel, Launch, arguments, structure
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import FORESEEN, MODEL
 
 
 class Weights(IntEnum):
@@ -17,10 +18,10 @@ class Weights(IntEnum):
 
 RESTART = Kernel(
     name="restart",
-    arguments=arguments(
-        "int rows, columns, binaries, integers; real[] bounds, scales, points; "
-        "index[] origins, weights; real[] shares; inout real[] values, cells; "
-        "inout packed[] records; int walkers, seed, epoch"
+    arguments=(
+        *MODEL,
+        *structure("from", "real[] points; index[] origins, weights; real[] shares", prefix=""),
+        *arguments("inout real[] values, cells; inout packed[] records; int walkers, seed, epoch"),
     ),
     contract="Walker w with origins[w] >= 0 takes the values of that walker, or of point "
     "origins[w] - walkers, and a share shares[w] of them changes at random; its weights become 1, "
@@ -34,5 +35,5 @@ RESTARTS = Family(
     "solvers.mip.heuristics.local_search.gpu.kernels",
     "restart",
     (RESTART,),
-    foreseen=[{"real": real, "records": "float64"} for real in ("float32", "float64")],
+    foreseen=FORESEEN,
 )

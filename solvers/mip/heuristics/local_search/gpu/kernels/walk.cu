@@ -11,57 +11,22 @@
 constexpr int WARP = 32, BLOCK = 256;
 
 template <int LANES>
-__device__ void run_walker(int walker, int steps, int seed, const Model& model, Sample& sample,
-                           Mailbox<LANES>& mail, REAL* values, REAL* cells, INDEX* place,
-                           INDEX* violated, REAL* kept, RECORDS_T* records) {
-    const long long columns = (long long)walker * model.columns;
-    const long long rows = (long long)walker * model.rows;
+__device__ __forceinline__ void walk_together(
+    const Model& model, const Carried& carried, int walkers, int steps, int seed) {
+    __shared__ Sample sample;
+    __shared__ Mailbox<LANES> mail;
+    const int walker = int(blockIdx.x);
+    if (walker >= walkers) return;
     const Group<LANES> group = {int(threadIdx.x), &mail};
-    Walker<Group<LANES>> state = {model, group, sample, random_of(seed, walker, 1),
-                                  (Pair*)values + columns, (Pair*)cells + rows, place + rows,
-                                  violated + rows, kept + columns,
-                                  records + (long long)walker * RECORD};
-    state.run(steps);
+    walker_of(model, carried, walker, seed, group, sample).run(steps);
 }
 
-extern "C" __global__ void __launch_bounds__(WARP) walk(
-    int rows, int inequalities, int columns, int binaries, int integers, int objectives,
-    const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
-    const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
-    const REAL* __restrict__ ranges, const REAL* __restrict__ scales,
-    const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
-    const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
-    const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
-    REAL* __restrict__ values,
-    REAL* __restrict__ cells, INDEX* __restrict__ place, INDEX* __restrict__ violated,
-    REAL* __restrict__ kept, RECORDS_T* __restrict__ records, int walkers, int steps, int seed) {
-    __shared__ Sample sample;
-    __shared__ Mailbox<WARP> mail;
-    const Model model = {rows, inequalities, columns, binaries, integers, objectives,
-                         row_start, row_column, row_value, sides, ranges, scales, column_start,
-                         column_row, column_value, (const Pair*)bounds, costs, objective_columns};
-    if (int(blockIdx.x) < walkers)
-        run_walker<WARP>(blockIdx.x, steps, seed, model, sample, mail, values, cells, place,
-                         violated, kept, records);
+__device__ __forceinline__ void walk(
+    const Model& model, const Carried& carried, int walkers, int steps, int seed) {
+    walk_together<WARP>(model, carried, walkers, steps, seed);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) walk_wide(
-    int rows, int inequalities, int columns, int binaries, int integers, int objectives,
-    const INDEX* __restrict__ row_start, const INDEX* __restrict__ row_column,
-    const REAL* __restrict__ row_value, const REAL* __restrict__ sides,
-    const REAL* __restrict__ ranges, const REAL* __restrict__ scales,
-    const INDEX* __restrict__ column_start, const INDEX* __restrict__ column_row,
-    const REAL* __restrict__ column_value, const REAL* __restrict__ bounds,
-    const COSTS_T* __restrict__ costs, const INDEX* __restrict__ objective_columns,
-    REAL* __restrict__ values,
-    REAL* __restrict__ cells, INDEX* __restrict__ place, INDEX* __restrict__ violated,
-    REAL* __restrict__ kept, RECORDS_T* __restrict__ records, int walkers, int steps, int seed) {
-    __shared__ Sample sample;
-    __shared__ Mailbox<BLOCK> mail;
-    const Model model = {rows, inequalities, columns, binaries, integers, objectives,
-                         row_start, row_column, row_value, sides, ranges, scales, column_start,
-                         column_row, column_value, (const Pair*)bounds, costs, objective_columns};
-    if (int(blockIdx.x) < walkers)
-        run_walker<BLOCK>(blockIdx.x, steps, seed, model, sample, mail, values, cells, place,
-                          violated, kept, records);
+__device__ __forceinline__ void walk_wide(
+    const Model& model, const Carried& carried, int walkers, int steps, int seed) {
+    walk_together<BLOCK>(model, carried, walkers, steps, seed);
 }

@@ -33,18 +33,35 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import BLOCK, WARP, Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import (
+    BLOCK,
+    WARP,
+    Family,
+    Kernel,
+    Launch,
+    Values,
+    arguments,
+    structure,
+)
 
-MODEL = arguments(
+MODEL = structure(
+    "model",
     "int rows, inequalities, columns, binaries, integers, objectives; "
     "index[] row_start, row_column; real[] row_value, sides, ranges, scales; "
     "index[] column_start, column_row; real[] column_value, bounds; packed[] costs; "
-    "index[] objective_columns"
+    "index[] objective_columns",
+    prefix="",
 )
 
-STATE = arguments(
-    "inout real[] values, cells; inout index[] place, violated; inout real[] kept; "
-    "inout packed[] records; int walkers, steps, seed"
+_ARGUMENTS = (
+    *MODEL,
+    *structure(
+        "carried",
+        "inout real[] values, cells; inout index[] place, violated; inout real[] kept; "
+        "inout packed[] records",
+        prefix="",
+    ),
+    *arguments("int walkers, steps, seed"),
 )
 
 
@@ -60,29 +77,34 @@ def _bytes(values: Values) -> int:
 
 WALK = Kernel(
     name="walk",
-    arguments=(*MODEL, *STATE),
+    arguments=_ARGUMENTS,
     contract="Each of the walkers makes so many steps, a warp to a walker. Device and twin agree "
     "exactly.",
     launch=lambda values: Launch(int(values["walkers"]), WARP),
     work=_work,
+    bounds="WARP",
 )
 
 WALK_WIDE = Kernel(
     name="walk_wide",
-    arguments=(*MODEL, *STATE),
+    arguments=_ARGUMENTS,
     contract="Each of the walkers makes so many steps, a block to a walker, which pays where rows "
     "and columns are long. Device and twin agree exactly.",
     launch=lambda values: Launch(int(values["walkers"]), BLOCK),
     work=_work,
+    bounds="BLOCK",
 )
+
+FORESEEN = tuple(
+    {"real": real, "costs": "float64", "records": "float64"} for real in ("float32", "float64")
+)
+"""Types of numbers that walkers may have."""
 
 WALKS = Family(
     "solvers.mip.heuristics.local_search.gpu.kernels",
     "walk",
     (WALK, WALK_WIDE),
-    foreseen=[
-        {"real": real, "costs": "float64", "records": "float64"} for real in ("float32", "float64")
-    ],
+    foreseen=FORESEEN,
 )
 
 

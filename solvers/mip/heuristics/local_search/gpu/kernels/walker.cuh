@@ -10,6 +10,13 @@
 #include "draws.cuh"
 #include "model.cuh"
 
+struct Carried {  // by all walkers, one after the other
+    Array<REAL> values, cells;
+    Array<INDEX> place, violated;
+    Array<REAL> kept;
+    Array<RECORDS_T> records;
+};
+
 struct Sample {  // rows whose entries are tried in this step, in shared memory
     int start[MOST_ROWS], offset[MOST_ROWS], length[MOST_ROWS], before[MOST_ROWS + 1];
     double need[MOST_ROWS];  // by how much the activity has to change
@@ -418,3 +425,14 @@ struct Walker {
         store(weight_of_violation, entries);
     }
 };
+
+template <class Group>
+BOTH Walker<Group> walker_of(const Model& model, const Carried& carried, int walker, int seed,
+                             const Group& group, Sample& sample) {
+    const long long columns = (long long)walker * model.columns;
+    const long long rows = (long long)walker * model.rows;
+    return {model, group, sample, random_of(seed, walker, 1),
+            (Pair*)&carried.values[0] + columns, (Pair*)&carried.cells[0] + rows,
+            &carried.place[0] + rows, &carried.violated[0] + rows, &carried.kept[0] + columns,
+            &carried.records[0] + (long long)walker * RECORD};
+}

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu.grid_wide import GridWideState, make_grid_wide
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTARTS
+from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
+from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import gather_points
 from solvers.mip.model import MipModel
@@ -47,14 +47,15 @@ class Whole:
 
     layout: Layout
     device: Device
-    model: tuple[Any, ...]
+    model: dict[str, Any]
     state: GridWideState
     launcher: Launcher
     blocks: int
 
     def walk(self, steps: int) -> None:
-        tail = (self.blocks, steps, SEED)
-        self.launcher(GRID_WALK, "walk_grid", (*self.model, *self.state.arguments, *tail))
+        often = {"blocks": self.blocks, "steps": steps, "seed": SEED}
+        arguments = WALK_GRID.arguments_of(self.state, **self.model, **often)
+        self.launcher(GRID_WALK, "walk_grid", arguments)
 
     def host(self, name: str) -> np.ndarray:
         return self.device.to_host(getattr(self.state, name))
@@ -84,16 +85,16 @@ def start_grid_wide(
     """Return a walker at zero, with a share of its columns changed at random."""
     where = cpu() if device is None else device
     model, state = layout.on(where), make_grid_wide(layout, where, teams, SEED)
-    names, place = list(layout.arrays), where.to_device
-    bounds, scales = (model[6 + names.index(name)] for name in ("bounds", "scales"))
-    arguments = (
-        *(layout.rows, layout.columns, layout.binaries, layout.integers, bounds, scales),
-        place(gather_points(layout, []).points.ravel()),
-        *(place(np.array([1], np.int32)), place(np.array([0], np.int32))),
-        place(np.array([share], layout.real)),
-        *(state.values, state.cells, state.records, 1, SEED, 0),
-    )
-    restart(arguments)
+    place = where.to_device
+    others = {
+        "points": place(gather_points(layout, []).points.ravel()),
+        "origins": place(np.array([1], np.int32)),
+        "weights": place(np.array([0], np.int32)),
+        "shares": place(np.array([share], layout.real)),
+        "seed": SEED,
+        "epoch": 0,
+    }
+    restart(RESTART.arguments_of(state, **model, **others))
     return Whole(layout, where, model, state, launcher, blocks)
 
 
