@@ -86,7 +86,7 @@ def dual_iteration(a: Arrays, nucleus: Nucleus) -> tuple[Step, ...]:
     return (
         _step(ROW, "pivot_row", a, nucleus, groups=a.row_groups, **partials),
         _step(ROW, "price_row", a, nucleus, dual=1),
-        _step(RATIO, "choose_column", a, nucleus, ratio=a.ratios),
+        _step(RATIO, "choose_column", a, nucleus),
         _step(ROW, "solve_column", a, nucleus, dual=1),
         _step(DUAL_UPDATE, "update_dual", a, nucleus, **partials),
     )

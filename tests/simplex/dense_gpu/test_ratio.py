@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.simplex.dense_gpu import control as word
-from solvers.simplex.dense_gpu.kernels.ratio import RATIO
+from solvers.simplex.dense_gpu.kernels.ratio import CHOOSE_COLUMN, RATIO
 from solvers.simplex.dense_gpu.kernels.row import segment_blocks, segments
 from solvers.simplex.state import BASIC, LOWER, UPPER
 from tests.cases import through
@@ -54,7 +54,7 @@ def priced(breaks: np.ndarray, span: float, excess: float, lanes: int) -> dict[s
         "values": random.uniform(-1.0, 1.0, 2 * n),
         "slot_of_row": np.where(np.arange(m) < 40, np.arange(m), -1).astype(np.int32),
         "reference": np.ones(n + m, dtype=np.int32), "lower": np.zeros(n + m), "upper": upper,
-        "alpha_rows": alpha_rows, "ratio": ratios, "least": least, "counts": counts,
+        "alpha_rows": alpha_rows, "ratios": ratios, "least": least, "counts": counts,
         "squares": random.random(sum(segment_blocks(m, n, lanes))), "dots": np.zeros(MOST + 1),
         "status": status, "x": np.zeros(n + m), "reduced_cost": reduced_cost,
         "flips": np.zeros(held, dtype=np.int32), "flip_steps": np.zeros(held),
@@ -92,7 +92,7 @@ CASES = {
 def test_step_keeps_what_is_not_flipped_feasible(name, sign):
     breaks, span, excess = CASES[name]
     values = priced(breaks, span, sign * excess, 8)
-    RATIO["choose_column"](*values.values())
+    RATIO["choose_column"](*CHOOSE_COLUMN.arguments_of(**values))
     control, scalars = values["control"], values["scalars"]
     if name in ("slope left by all", "none"):
         assert control[word.STATUS] == word.NO_PIVOT
@@ -107,7 +107,7 @@ def test_step_keeps_what_is_not_flipped_feasible(name, sign):
         assert scalars[word.COST_SHIFT] == values["reduced_cost"][control[word.ENTERING]]
         return
     left = np.abs(values["reduced_cost"]) - step * size
-    candidate = np.isfinite(values["ratio"])
+    candidate = np.isfinite(values["ratios"])
     assert (left[flips] <= HARRIS).all()
     candidate[flips] = False
     assert left[candidate].min() >= -HARRIS * (1.0 + 1e-9)
@@ -126,6 +126,7 @@ FLIPPING = (
 def test_device_code_chooses_as_the_twin(name, lanes):
     twin = priced(*CASES[name], lanes)
     device = {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in twin.items()}
-    RATIO["choose_column"](*twin.values())
-    emulated(RATIO)["choose_column"](*device.values())
-    compare(RATIO.kernels["choose_column"], list(twin.values()), list(device.values()))
+    of_twin, of_device = (CHOOSE_COLUMN.arguments_of(**values) for values in (twin, device))
+    RATIO["choose_column"](*of_twin)
+    emulated(RATIO)["choose_column"](*of_device)
+    compare(CHOOSE_COLUMN, list(of_twin), list(of_device))

@@ -9,13 +9,13 @@ namespace simplex::dense_gpu {
 
 using native::INF;
 
-using Index = std::int32_t;
+using REAL = double;
+using INDEX = std::int32_t;
+using Index = INDEX;
 using Reals = native::Span<const double>;
 using Ints = native::Span<const Index>;
 using RealsOut = native::Span<double>;
 using IntsOut = native::Span<Index>;
-using Table = native::Grid<const double>;
-using TableOut = native::Grid<double>;
 
 /// A partial result: the largest merit, and the lowest place that has it.
 struct Best {
@@ -52,20 +52,6 @@ inline Best best_of(Reals value, Ints index, std::int64_t groups) {
             best = {value[g], index[g]};
     return best;
 }
-
-/// Values of basic variables, their bounds, and weights, by position.
-struct Basics {
-    Reals value, lower, upper, weights;
-
-    double excess(std::int64_t p, double tolerance) const {
-        return excess_of(value[p], lower[p], upper[p], tolerance);
-    }
-    /// What speaks for position p to leave.
-    double merit(std::int64_t p, double tolerance) const {
-        const double over = excess(p, tolerance);
-        return over * over / weights[p];
-    }
-};
 
 /// Words that a loop reads or writes by name.
 inline constexpr std::int64_t CONTROL_WORDS = 20, SCALAR_WORDS = 20;

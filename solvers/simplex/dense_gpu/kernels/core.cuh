@@ -1,11 +1,12 @@
-// What the kernels of the dense GPU core share: words and rules (words.cuh), and reductions.
+// What the kernels of the dense GPU core share: words and rules (words.cuh), structures, and
+// reductions.
 //
 // Every combination follows a fixed tree, and of equals the lowest index is taken, so that a launch
 // repeated gives the same bits. All threads of the block must call the block_ functions together.
 
 #pragma once
 
-#include "words.cuh"
+#include "structures.cuh"
 
 using namespace simplex::dense_gpu;
 

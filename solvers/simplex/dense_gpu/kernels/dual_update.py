@@ -12,8 +12,14 @@ Nothing is changed if alpha_r came out differently from row and column. The kern
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
 from solvers.simplex.dense_gpu.control import BLOCK, ceiling, row_groups
+from solvers.simplex.dense_gpu.kernels.structures import (
+    basics,
+    flipped,
+    partials,
+    solutions,
+)
 
 
 def _launch(values: Values) -> Launch:
@@ -23,17 +29,27 @@ def _launch(values: Values) -> Launch:
 
 UPDATE_DUAL = Kernel(
     name="update_dual",
-    arguments=arguments(
-        "int rows, structurals, most, steepest; real[] lower, upper, alpha_rows, alpha, beta, tau; "
-        "index[] flips; real[] flip_steps; inout real[] etas, x_basic, lower_basic, upper_basic, "
-        "weights, x, cost, reduced_cost; inout index[] basic, status, reference, pivot_log; "
-        "inout real[] partial_value; inout index[] partial_index, control; inout real[] scalars"
+    arguments=(
+        *arguments("int rows, structurals, most, steepest; real[] alpha_rows"),
+        *structure(
+            "changed",
+            "real[] lower, upper; inout real[] x, cost, reduced_cost; "
+            "inout index[] status, reference",
+            prefix="",
+        ),
+        *solutions("in"),
+        *flipped("in"),
+        *basics("inout"),
+        *arguments("inout real[] etas, weights; inout index[] pivot_log"),
+        *partials("inout"),
+        *arguments("inout index[] control; inout real[] scalars"),
     ),
     contract="Makes the pivot and the flips before it, counts them, and appends (position, "
     "leaving, entering) to 'pivot_log' (most, 3); or says INACCURATE and changes nothing. Exact "
     "but for the contraction of products and sums.",
     launch=_launch,
     work=lambda values: int(values["rows"]) + int(values["structurals"]),
+    bounds="BLOCK",
 )
 
 DUAL_UPDATE = Family("solvers.simplex.dense_gpu.kernels", "dual_update", (UPDATE_DUAL,))

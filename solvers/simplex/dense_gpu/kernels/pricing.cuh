@@ -73,13 +73,6 @@ __device__ __forceinline__ void leave_dot(
     if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
 }
 
-struct Columns {
-    bool full;
-    const INDEX* starts;
-    const INDEX* indices;
-    const REAL* values;
-};
-
 // How variables are shared out: first blocks of structurals, then of logicals.
 struct Spread {
     int rows, structurals, lanes, shift, per_block, structural, owners;  // lanes are 2^shift
@@ -121,14 +114,12 @@ __device__ __forceinline__ INDEX kind_of(
     return own.inside ? status[own.variable] : (INDEX)BASIC;
 }
 
-__device__ __forceinline__ void ask_bounds(
-    Priced& own, bool devex, const INDEX* reference, const REAL* lower, const REAL* upper,
-    const REAL* reduced_cost) {
+__device__ __forceinline__ void ask_bounds(Priced& own, bool devex, const Variables& all) {
     if (!own.owner) return;
-    own.low = lower[own.variable];
-    own.high = upper[own.variable];
-    own.cost = reduced_cost[own.variable];
-    own.counted = devex && reference[own.variable] != 0;
+    own.low = all.lower[own.variable];
+    own.high = all.upper[own.variable];
+    own.cost = all.reduced_cost[own.variable];
+    own.counted = devex && all.reference[own.variable] != 0;
 }
 
 // Where the entries of a thread's column are; none for a logical.
@@ -145,7 +136,7 @@ __device__ __forceinline__ Entries entries_of(
 
 // Ask for the first places of a thread's share of its column.
 __device__ __forceinline__ void ask_places(
-    INDEX (&place)[CHUNK], Entries of, int unit, const Spread& spread, const Columns& columns) {
+    INDEX (&place)[CHUNK], Entries of, int unit, const Spread& spread, const Matrix& columns) {
     const int lane = variable_of(unit, spread).lane;
     const INDEX left = of.end - of.begin - lane;
     if (columns.full)
@@ -157,7 +148,7 @@ __device__ __forceinline__ void ask_places(
 // Of columns that a whole warp takes not all entries are read.
 __device__ __forceinline__ REAL product_of(
     const Priced& own, Entries of, INDEX (&first)[CHUNK], const Spread& spread,
-    const Columns& columns, const REAL* row) {
+    const Matrix& columns, const REAL* row) {
     if (!own.structural) return own.inside ? -row[own.i] : REAL(0);
     // Of short columns also those that are basic: to know it would be waited for.
     const int lane = own.lane, lanes = spread.lanes;
@@ -177,23 +168,28 @@ __device__ __forceinline__ REAL product_of(
     return lanes_join<Add>(alpha, lanes);
 }
 
+// What decides whether a variable is a candidate for entering, beside itself.
+struct Pivot {
+    INDEX leaving;
+    REAL excess, small, relax;
+};
+
 // What a unit of variables leaves: alpha, and, in the dual method, ratios; the block together.
 __device__ __forceinline__ void leave_prices(
     REAL* ratio_of, const Priced& own, int unit, const Spread& spread, REAL alpha, bool dual,
-    bool devex, INDEX leaving, REAL excess, REAL small, REAL relax, REAL* alpha_row, REAL* ratios,
-    REAL* least, INDEX* counts, REAL* squares) {
+    bool devex, const Pivot& pivot, REAL* alpha_row, const CandidatesOut& found) {
     const int tid = threadIdx.x;
     const long long j = own.variable;
     REAL ratio = INFINITE;
     if (own.owner) {
-        if (own.kind == BASIC) alpha = j == leaving ? REAL(1) : REAL(0);
+        if (own.kind == BASIC) alpha = j == pivot.leaving ? REAL(1) : REAL(0);
         alpha_row[j] = alpha;
         if (dual) {
-            const REAL signed_alpha = excess < REAL(0) ? -alpha : alpha, size = fabs(alpha);
+            const REAL signed_alpha = pivot.excess < REAL(0) ? -alpha : alpha, size = fabs(alpha);
             const bool right = may_enter(own.kind, signed_alpha);
-            if (own.kind != BASIC && size > small && own.low < own.high && right)
-                ratio = (distance_of(own.kind, own.cost) + relax) / size;
-            ratios[j] = ratio;
+            if (own.kind != BASIC && size > pivot.small && own.low < own.high && right)
+                ratio = (distance_of(own.kind, own.cost) + pivot.relax) / size;
+            found.ratios[j] = ratio;
         }
     }
     if (!dual) return;
@@ -201,7 +197,7 @@ __device__ __forceinline__ void leave_prices(
     if (devex) {
         const REAL square =
             block_join<Add>(own.counted && own.kind != BASIC ? alpha * alpha : REAL(0));
-        if (tid == 0) squares[unit] = square;
+        if (tid == 0) found.squares[unit] = square;
     }
     __syncthreads();
     const int held = own.structural ? spread.per_block : BLOCK;
@@ -209,13 +205,13 @@ __device__ __forceinline__ void leave_prices(
     if ((tid & ~31) >= held) return;  // a whole warp
     ratio = tid < held ? ratio_of[tid] : INFINITE;
     const unsigned candidates = __ballot_sync(0xffffffffu, ratio < INFINITE);
-    const int found = __popc(candidates >> (tid & 31 & ~(width - 1)) & (0xffffffffu >> (32 - width)));
+    const int many = __popc(candidates >> (tid & 31 & ~(width - 1)) & (0xffffffffu >> (32 - width)));
     ratio = width == 32 ? warp_least(ratio) : lanes_join<Least>(ratio, width);
     if ((tid & (width - 1)) != 0 || tid >= held) return;
     const int first = own.structural
         ? unit * spread.per_block
         : spread.structural * spread.per_block + (unit - spread.structural) * BLOCK;
     const int segment = first / width + tid / width;
-    least[segment] = ratio;
-    counts[segment] = (INDEX)found;
+    found.least[segment] = ratio;
+    found.counts[segment] = (INDEX)many;
 }

@@ -33,21 +33,16 @@ void price_costs(std::int64_t rows, std::int64_t structurals, Ints status, Reals
 }
 
 /// Choose the entering variable.
-void choose_entering(std::int64_t rows, std::int64_t structurals, std::int64_t most, std::int64_t,
-                     std::int64_t groups, Ints starts, Ints indices, Reals values, Ints slot_of_row,
-                     Reals x, Reals reduced_cost, Reals weights, Table alpha_rows,
-                     Reals partial_value, Ints partial_index, IntsOut places, RealsOut amounts,
-                     RealsOut column, RealsOut column_slots, RealsOut flip_column,
-                     RealsOut flip_slots, RealsOut column_dots, IntsOut control, RealsOut scalars,
-                     int) {
-    const std::int64_t variables = rows + structurals;
-    const Matrix matrix = {rows, structurals, starts, indices, values, slot_of_row};
-    const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
-    check_sides(matrix, target, control);
-    check_lengths(variables, {{"x", x}, {"reduced_cost", reduced_cost}, {"weights", weights}});
+void choose_entering(const Matrix &matrix, int most, std::int64_t groups, const Variables &of,
+                     Reals weights, Table<const double> alpha_rows, const Partials &partials,
+                     const RightSidesOut &rights, IntsOut control, RealsOut scalars, int) {
+    const std::int64_t variables = count_variables(matrix);
+    check(matrix);
+    check(of, variables);
+    check(rights, matrix.rows, most, control);
+    check(partials, groups);
+    check_lengths(variables, {{"weights", weights}});
     check_lengths(most * variables, {{"alpha_rows", alpha_rows}});
-    check_lengths(groups, {{"partial_value", partial_value}, {"partial_index", partial_index}});
-    check_lengths(most, {{"column_dots", column_dots}});
     check_lengths(SCALAR_WORDS, {{"scalars", scalars}});
     if (control[STATUS] != RUNNING)
         return;
@@ -56,17 +51,17 @@ void choose_entering(std::int64_t rows, std::int64_t structurals, std::int64_t m
         control[STATUS] = made >= most ? FOLD : OUT_OF_PIVOTS;
         return;
     }
-    const Index q = best_of(partial_value, partial_index, groups).index;
+    const Index q = best_of(partials.partial_value, partials.partial_index, groups).index;
     if (q == NONE) {
         control[STATUS] = DONE;
         return;
     }
-    make_sides(q, {}, false, matrix, target, control);
+    make_sides(q, {}, false, matrix, rights, control);
     for (std::int64_t e = 0; e < made; ++e)
-        column_dots[e] = alpha_rows(e, q);
+        rights.column_dots[e] = alpha_rows(e, q);
     control[ENTERING] = q;
-    control[DIRECTION] = reduced_cost[q] < 0.0 ? 1 : -1;
-    scalars[ENTERING_VALUE] = x[q];
+    control[DIRECTION] = of.reduced_cost[q] < 0.0 ? 1 : -1;
+    scalars[ENTERING_VALUE] = of.x[q];
     scalars[WEIGHT] = weights[q];
 }
 
@@ -156,38 +151,38 @@ struct Exchange {
     double pivot, primal_step, dual_step, entering_value, weight, bound;
 };
 
-/// What a pivot changes by position, and what it reads for that.
-struct Positions {
-    Reals lower, upper, alpha;
-    TableOut etas;
-    RealsOut value, low, high;
-    IntsOut variable;
-};
-
 /// What a pivot changes by variable.
-struct Variables {
-    Reals alpha;
+struct Changed {
     RealsOut lower, upper, x, reduced_cost, weights;
     IntsOut status;
 };
 
+/// What a pivot changes by position, and what it reads for that.
+struct Positions {
+    const Changed &of;
+    Reals alpha;
+    const BasicsOut &basics;
+    Table<double> etas;
+};
+
 /// Make the pivot or flip at a position.
 void update_position(std::int64_t p, const Exchange &made, const Positions &all) {
+    const auto &[basic, value, low, high] = all.basics;
     if (p == made.position && !made.flip) {
-        all.value[p] = made.entering_value + made.primal_step;
-        all.low[p] = all.lower[made.entering];
-        all.high[p] = all.upper[made.entering];
-        all.variable[p] = made.entering;
+        value[p] = made.entering_value + made.primal_step;
+        low[p] = all.of.lower[made.entering];
+        high[p] = all.of.upper[made.entering];
+        basic[p] = made.entering;
         all.etas(p, made.made) = 1.0 / made.pivot - 1.0;
         return;
     }
-    all.value[p] -= made.primal_step * all.alpha[p];
+    value[p] -= made.primal_step * all.alpha[p];
     if (!made.flip)
         all.etas(p, made.made) = -all.alpha[p] / made.pivot;
 }
 
 /// Put the leaving variable on its bound.
-void leave_basis(const Exchange &made, const Variables &all) {
+void leave_basis(const Exchange &made, const Changed &all) {
     const Index j = made.leaving;
     all.reduced_cost[j] = -made.dual_step;
     all.x[j] = made.bound;
@@ -196,22 +191,22 @@ void leave_basis(const Exchange &made, const Variables &all) {
     all.weights[j] = std::max(made.weight / (made.pivot * made.pivot), 1.0);
 }
 
-/// Make the pivot at a variable.
-void update_variable(std::int64_t j, const Exchange &made, const Variables &all) {
+/// Make the pivot at a variable, of which the pivot row has an element.
+void update_variable(std::int64_t j, double element, const Exchange &made, const Changed &all) {
     if (j == made.entering) {
         all.reduced_cost[j] = 0.0;
         all.status[j] = BASIC;
     } else if (j == made.leaving) {
         leave_basis(made, all);
     } else if (all.status[j] != BASIC) {
-        const double share = all.alpha[j] / made.pivot;
-        all.reduced_cost[j] -= made.dual_step * all.alpha[j];
+        const double share = element / made.pivot;
+        all.reduced_cost[j] -= made.dual_step * element;
         all.weights[j] = std::max(all.weights[j], share * share * made.weight);
     }
 }
 
 /// Move the entering variable to its other bound.
-void flip_entering(Index q, const Variables &all) {
+void flip_entering(Index q, const Changed &all) {
     const bool up = all.status[q] == LOWER;
     all.x[q] = up ? all.upper[q] : all.lower[q];
     all.status[q] = up ? UPPER : LOWER;
@@ -219,7 +214,7 @@ void flip_entering(Index q, const Variables &all) {
 
 /// Whether the pivot element came out the same from column and row; notes error and pivot.
 bool note_pivot(Index position, Index leaving, Index entering, Index made, double by_row,
-                native::Grid<Index> pivot_log, RealsOut scalars) {
+                Table<Index> pivot_log, RealsOut scalars) {
     const double pivot = scalars[PIVOT], error = std::fabs(pivot - by_row);
     scalars[ERROR] = error;
     if (!(error <= scalars[PIVOT_ERROR] * std::min(std::fabs(pivot), std::fabs(by_row))))
@@ -231,29 +226,24 @@ bool note_pivot(Index position, Index leaving, Index entering, Index made, doubl
 }
 
 /// Make a primal pivot, or flip the entering variable to its other bound.
-void update_primal(std::int64_t rows, std::int64_t structurals, std::int64_t most, Table alpha_rows,
-                   Reals alpha, RealsOut lower, RealsOut upper, TableOut etas, RealsOut x_basic,
-                   RealsOut lower_basic, RealsOut upper_basic, RealsOut x, RealsOut reduced_cost,
-                   RealsOut weights, IntsOut basic, IntsOut status, native::Grid<Index> pivot_log,
-                   RealsOut partial_value, IntsOut partial_index, IntsOut control, RealsOut scalars,
-                   int threads) {
+void update_primal(std::int64_t rows, std::int64_t structurals, std::int64_t most,
+                   Table<const double> alpha_rows, Reals alpha, const Changed &of,
+                   const BasicsOut &basics, Table<double> etas, Table<Index> pivot_log,
+                   const PartialsOut &partials, IntsOut control, RealsOut scalars, int threads) {
     const std::int64_t variables = rows + structurals, groups = groups_of(variables);
     check_lengths(CONTROL_WORDS, {{"control", control}, {"scalars", scalars}});
-    check_lengths(variables, {{"lower", lower},
-                              {"upper", upper},
-                              {"x", x},
-                              {"reduced_cost", reduced_cost},
-                              {"weights", weights},
-                              {"status", status}});
-    check_lengths(rows, {{"alpha", alpha},
-                         {"x_basic", x_basic},
-                         {"lower_basic", lower_basic},
-                         {"upper_basic", upper_basic},
-                         {"basic", basic}});
+    check_lengths(variables, {{"lower", of.lower},
+                              {"upper", of.upper},
+                              {"x", of.x},
+                              {"reduced_cost", of.reduced_cost},
+                              {"weights", of.weights},
+                              {"status", of.status}});
+    check(basics, rows);
+    check(partials, groups);
+    check_lengths(rows, {{"alpha", alpha}});
     check_lengths(most * variables, {{"alpha_rows", alpha_rows}});
     check_lengths(rows * most, {{"etas", etas}});
     check_lengths(3 * most, {{"pivot_log", pivot_log}});
-    check_lengths(groups, {{"partial_value", partial_value}, {"partial_index", partial_index}});
     if (control[STATUS] != RUNNING)
         return;
     const bool flip = control[FLIP_ONLY] == 1;
@@ -277,27 +267,28 @@ void update_primal(std::int64_t rows, std::int64_t structurals, std::int64_t mos
                                scalars[ENTERING_VALUE],
                                scalars[WEIGHT],
                                scalars[BOUND]};
-    const Positions positions = {lower,   upper,       alpha,       etas,
-                                 x_basic, lower_basic, upper_basic, basic};
+    const Positions positions = {of, alpha, basics, etas};
     native::parallel_for(threads, rows,
                          [&](std::int64_t p) { update_position(p, exchange, positions); });
-    const Variables of = {row, lower, upper, x, reduced_cost, weights, status};
     if (flip)
         flip_entering(q, of);
-    const Prices prices = {status, lower, upper, reduced_cost, weights};
+    const Prices prices = {of.status, of.lower, of.upper, of.reduced_cost, of.weights};
     const double tolerance = scalars[DUAL_TOLERANCE];
     const bool restart = exchange.weight > LARGEST_DEVEX_WEIGHT;
-    leave_best(threads, variables, groups, partial_value, partial_index, [&](std::int64_t j) {
+    const auto &[value, index] = partials;
+    leave_best(threads, variables, groups, value, index, [&](std::int64_t j) {
         if (!flip)
-            update_variable(j, exchange, of);
+            update_variable(j, row[j], exchange, of);
         if (restart)
-            weights[j] = 1.0;
+            of.weights[j] = 1.0;
         return prices.merit(j, tolerance);
     });
 }
 
 } // namespace
 } // namespace simplex::dense_gpu
+
+NATIVE_STRUCT(simplex::dense_gpu::Changed, lower, upper, x, reduced_cost, weights, status)
 
 NATIVE_MODULE(simplex_dense_gpu_primal) {
     using namespace simplex::dense_gpu;

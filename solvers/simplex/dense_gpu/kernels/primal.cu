@@ -23,16 +23,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price_costs(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) choose_entering(
-    int rows, int structurals, int most, int full, int groups, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ indices, const REAL* __restrict__ values,
-    const INDEX* __restrict__ slot_of_row, const REAL* __restrict__ x,
-    const REAL* __restrict__ reduced_cost, const REAL* __restrict__ weights,
-    const REAL* __restrict__ alpha_rows, const REAL* __restrict__ partial_value,
-    const INDEX* __restrict__ partial_index, INDEX* __restrict__ places,
-    REAL* __restrict__ amounts, REAL* __restrict__ column, REAL* __restrict__ column_slots,
-    REAL* __restrict__ flip_column, REAL* __restrict__ flip_slots,
-    REAL* __restrict__ column_dots, INDEX* control, REAL* scalars) {
+__device__ __forceinline__ void choose_entering(
+    const Matrix& matrix, int most, int groups, const Variables& variables, const REAL* weights,
+    const REAL* alpha_rows, const Partials& partials, const RightSidesOut& rights, INDEX* control,
+    REAL* scalars) {
     __shared__ Sides sides;
     const INDEX state = control[STATUS], made = control[PIVOTS], slots = control[SLOTS];
     const INDEX iterations = control[ITERATIONS], limit = control[LIMIT];
@@ -41,28 +35,27 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_entering(
     const bool whole = made >= most, out = iterations >= limit;
     Best best = nothing();
     for (int g = threadIdx.x; g < groups; g += BLOCK)
-        best = better(best, Best{partial_value[g], partial_index[g]});
+        best = better(best, Best{partials.partial_value[g], partials.partial_index[g]});
     best = block_best(best);
     if (whole || out || best.index == NONE) {  // every block finds the same
         if (first) control[STATUS] = whole ? FOLD : (out ? OUT_OF_PIVOTS : DONE);
         return;
     }
     const INDEX q = best.index;
-    const int blocks = max(1, (rows + SIDE_ROWS - 1) / SIDE_ROWS);
+    const int blocks = max(1, (matrix.rows + SIDE_ROWS - 1) / SIDE_ROWS);
     if (threadIdx.x == 0) {
         sides.variable[0] = q;
         sides.step[0] = REAL(1);
     }
     __syncthreads();
-    const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
-    const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
-    make_sides(sides, 1, blocks, matrix, false, slots, target, control);
+    make_sides(sides, 1, blocks, matrix, false, slots, rights, control);
+    const long long width = (long long)matrix.rows + matrix.structurals;
     for (int e = blockIdx.x * BLOCK + threadIdx.x; e < made; e += blocks * BLOCK)
-        column_dots[e] = alpha_rows[e * ((long long)rows + structurals) + q];
+        rights.column_dots[e] = alpha_rows[e * width + q];
     if (!first) return;
     control[ENTERING] = q;
-    control[DIRECTION] = reduced_cost[q] < REAL(0) ? 1 : -1;
-    scalars[ENTERING_VALUE] = x[q];
+    control[DIRECTION] = variables.reduced_cost[q] < REAL(0) ? 1 : -1;
+    scalars[ENTERING_VALUE] = variables.x[q];
     scalars[WEIGHT] = weights[q];
 }
 
@@ -128,20 +121,26 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
     control[ITERATIONS] += 1;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
-    int rows, int structurals, int most, const REAL* __restrict__ alpha_rows,
-    const REAL* __restrict__ alpha, REAL* lower, REAL* upper,
-    REAL* __restrict__ etas, REAL* __restrict__ x_basic, REAL* __restrict__ lower_basic,
-    REAL* __restrict__ upper_basic, REAL* __restrict__ x, REAL* __restrict__ reduced_cost,
-    REAL* __restrict__ weights, INDEX* __restrict__ basic, INDEX* __restrict__ status,
-    INDEX* __restrict__ pivot_log, REAL* __restrict__ partial_value,
-    INDEX* __restrict__ partial_index, INDEX* control, REAL* scalars) {
+// What a pivot changes by variable.
+struct Changed {
+    REAL* lower;
+    REAL* upper;
+    REAL* x;
+    REAL* reduced_cost;
+    REAL* weights;
+    INDEX* status;
+};
+
+__device__ __forceinline__ void update_primal(
+    int rows, int structurals, int most, const REAL* alpha_rows, const REAL* alpha,
+    const Changed& all, const BasicsOut& basics, REAL* etas, INDEX* pivot_log,
+    const PartialsOut& partials, INDEX* control, REAL* scalars) {
     if (control[STATUS] != RUNNING) return;
     const bool flip = control[FLIP_ONLY] == 1, to_upper = control[TO_UPPER] == 1;
     const INDEX made = control[PIVOTS] - 1, r = control[POSITION];
     const INDEX q = control[ENTERING], leaving = control[LEAVING];
-    const long long variables = (long long)rows + structurals;
-    const REAL* pivot_row = alpha_rows + (flip ? 0 : made * variables);
+    const long long width = (long long)rows + structurals;
+    const REAL* pivot_row = alpha_rows + (flip ? 0 : made * width);
     const REAL pivot = flip ? REAL(1) : scalars[PIVOT];
     if (!flip) {  // every block judges for itself
         const REAL by_row = pivot_row[q], error = fabs(pivot - by_row);
@@ -158,19 +157,19 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
             pivot_log[3 * made + 2] = q;
         }
     }
-    const int groups = groups_of(variables);
+    const int groups = groups_of(width);
     if ((int)blockIdx.x >= groups) {
         const int p = (blockIdx.x - groups) * BLOCK + threadIdx.x;
         if (p >= rows) return;
         const REAL step = (REAL)control[DIRECTION] * scalars[PRIMAL_STEP];
         if (p == r && !flip) {
-            x_basic[p] = scalars[ENTERING_VALUE] + step;
-            lower_basic[p] = lower[q];
-            upper_basic[p] = upper[q];
-            basic[p] = q;
+            basics.x_basic[p] = scalars[ENTERING_VALUE] + step;
+            basics.lower_basic[p] = all.lower[q];
+            basics.upper_basic[p] = all.upper[q];
+            basics.basic[p] = q;
             etas[(long long)p * most + made] = REAL(1) / pivot - REAL(1);
         } else {
-            x_basic[p] -= step * alpha[p];
+            basics.x_basic[p] -= step * alpha[p];
             if (!flip) etas[(long long)p * most + made] = -alpha[p] / pivot;
         }
         return;
@@ -178,35 +177,35 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update_primal(
     const REAL dual_step = scalars[DUAL_STEP], weight = scalars[WEIGHT];
     const REAL tolerance = scalars[DUAL_TOLERANCE], bound = scalars[BOUND];
     Best best = nothing();
-    for (long long j = blockIdx.x * BLOCK + threadIdx.x; j < variables; j += groups * BLOCK) {
+    for (long long j = blockIdx.x * BLOCK + threadIdx.x; j < width; j += groups * BLOCK) {
         if (flip) {
             if (j == q) {
-                const bool up = status[j] == LOWER;
-                x[j] = up ? upper[j] : lower[j];
-                status[j] = up ? UPPER : LOWER;
+                const bool up = all.status[j] == LOWER;
+                all.x[j] = up ? all.upper[j] : all.lower[j];
+                all.status[j] = up ? UPPER : LOWER;
             }
         } else if (j == q) {
-            reduced_cost[j] = REAL(0);
-            status[j] = BASIC;
+            all.reduced_cost[j] = REAL(0);
+            all.status[j] = BASIC;
         } else if (j == leaving) {
-            reduced_cost[j] = -dual_step;
-            x[j] = bound;
-            if (to_upper) upper[j] = bound; else lower[j] = bound;
-            status[j] = to_upper && lower[j] != upper[j] ? UPPER : LOWER;
-            weights[j] = fmax(weight / (pivot * pivot), REAL(1));
-        } else if (status[j] != BASIC) {
+            all.reduced_cost[j] = -dual_step;
+            all.x[j] = bound;
+            if (to_upper) all.upper[j] = bound; else all.lower[j] = bound;
+            all.status[j] = to_upper && all.lower[j] != all.upper[j] ? UPPER : LOWER;
+            all.weights[j] = fmax(weight / (pivot * pivot), REAL(1));
+        } else if (all.status[j] != BASIC) {
             const REAL share = pivot_row[j] / pivot;
-            reduced_cost[j] -= dual_step * pivot_row[j];
-            weights[j] = fmax(weights[j], share * share * weight);
+            all.reduced_cost[j] -= dual_step * pivot_row[j];
+            all.weights[j] = fmax(all.weights[j], share * share * weight);
         }
-        if (weight > REAL(LARGEST_DEVEX_WEIGHT)) weights[j] = REAL(1);
+        if (weight > REAL(LARGEST_DEVEX_WEIGHT)) all.weights[j] = REAL(1);
         const REAL merit =
-            merit_of(status[j], lower[j], upper[j], reduced_cost[j], weights[j], tolerance);
+            merit_of(all.status[j], all.lower[j], all.upper[j], all.reduced_cost[j], all.weights[j], tolerance);
         if (merit > best.value) best = Best{merit, (INDEX)j};
     }
     best = block_best(best);
     if (threadIdx.x == 0) {
-        partial_value[blockIdx.x] = best.value;
-        partial_index[blockIdx.x] = best.index;
+        partials.partial_value[blockIdx.x] = best.value;
+        partials.partial_index[blockIdx.x] = best.index;
     }
 }

@@ -12,14 +12,16 @@ that no step is negative.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
-from solvers.simplex.dense_gpu.control import (
-    BLOCK,
-    ceiling,
-    one_block,
-    row_groups,
-)
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
+from solvers.simplex.dense_gpu.control import BLOCK, ceiling, one_block, row_groups
 from solvers.simplex.dense_gpu.kernels.ratio import side_blocks
+from solvers.simplex.dense_gpu.kernels.structures import (
+    MATRIX,
+    VARIABLES,
+    basics,
+    partials,
+    right_sides,
+)
 
 
 def _variables(values: Values) -> int:
@@ -40,16 +42,20 @@ PRICE_COSTS = Kernel(
 
 CHOOSE_ENTERING = Kernel(
     name="choose_entering",
-    arguments=arguments(
-        "int rows, structurals, most, full, groups; index[] starts, indices; real[] values; "
-        "index[] slot_of_row; real[] x, reduced_cost, weights, alpha_rows, partial_value; "
-        "index[] partial_index; inout index[] places; inout real[] amounts, column, column_slots, "
-        "flip_column, flip_slots, column_dots; inout index[] control; inout real[] scalars"
+    arguments=(
+        *MATRIX,
+        *arguments("int most, groups"),
+        *VARIABLES,
+        *arguments("real[] weights, alpha_rows"),
+        *partials("in"),
+        *right_sides("inout"),
+        *arguments("inout index[] control; inout real[] scalars"),
     ),
     contract="Sets ENTERING and DIRECTION and lays out its column as choose_column does, or says "
     "DONE, FOLD or OUT_OF_PIVOTS; exact.",
     launch=side_blocks,
     work=lambda values: int(values["groups"]),
+    bounds="BLOCK",
 )
 
 CHOOSE_LEAVING = Kernel(
@@ -66,11 +72,17 @@ CHOOSE_LEAVING = Kernel(
 
 UPDATE_PRIMAL = Kernel(
     name="update_primal",
-    arguments=arguments(
-        "int rows, structurals, most; real[] alpha_rows, alpha; "
-        "inout real[] lower, upper, etas, x_basic, lower_basic, upper_basic, x, reduced_cost, "
-        "weights; inout index[] basic, status, pivot_log; inout real[] partial_value; "
-        "inout index[] partial_index, control; inout real[] scalars"
+    arguments=(
+        *arguments("int rows, structurals, most; real[] alpha_rows, alpha"),
+        *structure(
+            "changed",
+            "inout real[] lower, upper, x, reduced_cost, weights; inout index[] status",
+            prefix="",
+        ),
+        *basics("inout"),
+        *arguments("inout real[] etas; inout index[] pivot_log"),
+        *partials("inout"),
+        *arguments("inout index[] control; inout real[] scalars"),
     ),
     contract="Makes the pivot or the bound flip, and appends a pivot to 'pivot_log'; or says "
     "INACCURATE and changes nothing. Exact but for the contraction of products and sums.",
@@ -78,6 +90,7 @@ UPDATE_PRIMAL = Kernel(
         row_groups(_variables(values)) + ceiling(int(values["rows"]), BLOCK), BLOCK
     ),
     work=_variables,
+    bounds="BLOCK",
 )
 
 PRIMAL = Family(

@@ -1,24 +1,23 @@
 // The dual ratio test; ratio.py states what it computes.
 #include <vector>
 
-#include "arrays.h"
 #include "sides.h"
 
 namespace simplex::dense_gpu {
 namespace {
 
-/// What pricing has left of all variables.
-struct Candidates {
-    Reals lower, upper, alpha, ratio;
-    Ints status;
-    Reals reduced_cost;
+/// All variables, their share of the pivot row, and their ratios.
+struct Field {
+    const Variables &of;
+    Reals alpha, ratio;
     std::int64_t variables;
 
-    double span(std::int64_t j) const { return upper[j] - lower[j]; }
+    double span(std::int64_t j) const { return of.upper[j] - of.lower[j]; }
     double size(std::int64_t j) const { return std::fabs(alpha[j]); }
     /// Whether a break point equals one at this ratio, but for the tolerance.
     bool near(std::int64_t j, double bound) const {
-        return ratio[j] <= bound || distance_of(status[j], reduced_cost[j]) <= bound * size(j);
+        return ratio[j] <= bound ||
+               distance_of(of.status[j], of.reduced_cost[j]) <= bound * size(j);
     }
 };
 
@@ -28,7 +27,7 @@ struct Reach {
     std::int64_t total = 0;
 };
 
-Reach reach_of(const Candidates &all) {
+Reach reach_of(const Field &all) {
     Reach reach;
     for (std::int64_t j = 0; j < all.variables; ++j)
         if (all.ratio[j] < INF) {
@@ -39,7 +38,7 @@ Reach reach_of(const Candidates &all) {
 }
 
 /// The largest pivot element among break points that equal the least one.
-Index best_of_first_group(const Candidates &all, double least) {
+Index best_of_first_group(const Field &all, double least) {
     Best best;
     for (std::int64_t j = 0; j < all.variables; ++j)
         if (all.ratio[j] != INF && all.near(j, least))
@@ -55,7 +54,7 @@ struct Points {
 };
 
 /// Look as far as the slope stays positive.
-void select_points(Points &points, const Candidates &all, const Reach &reach, double slope) {
+void select_points(Points &points, const Field &all, const Reach &reach, double slope) {
     double select = std::max(SELECTION_GROWTH * reach.smallest, FIRST_SELECTION), before = 0.0;
     bool last = false;
     while (true) {
@@ -94,7 +93,7 @@ struct Groups {
 };
 
 /// Pass groups while the slope stays positive; what is left of it.
-double pass_groups(Groups &groups, const Points &points, const Candidates &all, double slope) {
+double pass_groups(Groups &groups, const Points &points, const Field &all, double slope) {
     std::fill(groups.of, groups.of + points.length, -1);
     while (groups.count < MOST_GROUPS && groups.passed < points.length && slope >= 0.0) {
         double bound = INF;
@@ -130,15 +129,14 @@ std::int64_t entering_group(const Groups &groups) {
 
 /// List the break points before a group, and how far they are flipped; how many there are.
 std::int64_t list_flips(const Groups &groups, std::int64_t before, const Points &points,
-                        const Candidates &all, IntsOut flips, RealsOut steps) {
+                        const Field &all, IntsOut flips, RealsOut steps) {
     std::int64_t count = 0;
     for (std::int64_t place = 0; place < points.length; ++place) {
         if (groups.of[place] < 0 || groups.of[place] >= before)
             continue;
         const std::int64_t j = points.chosen[place];
         flips[count] = static_cast<Index>(j);
-        steps[count] =
-            all.status[j] == LOWER ? all.upper[j] - all.lower[j] : all.lower[j] - all.upper[j];
+        steps[count] = all.of.status[j] == LOWER ? all.span(j) : -all.span(j);
         ++count;
     }
     return count;
@@ -150,8 +148,7 @@ struct Choice {
     std::int64_t flips = 0;
 };
 
-Choice choose(const Candidates &all, double excess, double tolerance, IntsOut flips,
-              RealsOut steps) {
+Choice choose(const Field &all, double excess, double tolerance, IntsOut flips, RealsOut steps) {
     const Reach reach = reach_of(all);
     if (reach.smallest == INF)
         return {};
@@ -169,15 +166,15 @@ Choice choose(const Candidates &all, double excess, double tolerance, IntsOut fl
 }
 
 /// Products of the right sides with the delayed pivot rows.
-void leave_dots(Index q, const Flips &flips, std::int64_t made, Table alpha_rows,
-                RealsOut column_dots, RealsOut flip_dots) {
+void leave_dots(Index q, const Flips &flips, std::int64_t made, Table<const double> alpha_rows,
+                const RightSidesOut &rights) {
     for (std::int64_t e = 0; e < made; ++e) {
         const Reals earlier = alpha_rows[e];
         double sum = 0.0;
         for (std::int64_t f = 0; f < flips.count; ++f)
             sum += earlier[flips.variables[f]] * flips.steps[f];
-        column_dots[e] = earlier[q];
-        flip_dots[e] = sum;
+        rights.column_dots[e] = earlier[q];
+        rights.flip_dots[e] = sum;
     }
 }
 
@@ -191,54 +188,42 @@ void leave_step(double price, double pivot, RealsOut scalars) {
 }
 
 /// Choose the entering variable and the flips before it.
-void choose_column(std::int64_t rows, std::int64_t structurals, std::int64_t most, std::int64_t,
-                   std::int64_t, std::int64_t steepest, Ints starts, Ints indices, Reals values,
-                   Ints slot_of_row, Ints reference, Reals lower, Reals upper, Table alpha_rows,
-                   Reals ratio, Reals, Ints, Reals squares, Reals dots, Ints status, Reals x,
-                   Reals reduced_cost, IntsOut flips, RealsOut flip_steps, IntsOut places,
-                   RealsOut amounts, RealsOut column, RealsOut column_slots, RealsOut flip_column,
-                   RealsOut flip_slots, RealsOut column_dots, RealsOut flip_dots, IntsOut control,
+void choose_column(const Matrix &matrix, int most, int steepest, const Variables &of,
+                   Table<const double> alpha_rows, const Candidates &priced,
+                   const FlippedOut &passed, const RightSidesOut &rights, IntsOut control,
                    RealsOut scalars, int) {
-    const std::int64_t variables = rows + structurals;
-    const Matrix matrix = {rows, structurals, starts, indices, values, slot_of_row};
-    const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
-    check_sides(matrix, target, control);
-    check_lengths(variables, {{"reference", reference},
-                              {"lower", lower},
-                              {"upper", upper},
-                              {"ratio", ratio},
-                              {"status", status},
-                              {"x", x},
-                              {"reduced_cost", reduced_cost}});
+    const std::int64_t variables = count_variables(matrix);
+    check(matrix);
+    check(of, variables);
+    check(rights, matrix.rows, most, control);
+    check_lengths(variables, {{"ratios", priced.ratios}});
     check_lengths(most * variables, {{"alpha_rows", alpha_rows}});
-    check_lengths(MOST_FLIPS, {{"flips", flips}, {"flip_steps", flip_steps}});
-    check_lengths(most, {{"column_dots", column_dots}, {"flip_dots", flip_dots}});
-    check_lengths(most + 1, {{"dots", dots}});
+    check_lengths(MOST_FLIPS, {{"flips", passed.flips}, {"flip_steps", passed.flip_steps}});
+    check_lengths(most + 1, {{"dots", priced.dots}});
     check_lengths(SCALAR_WORDS, {{"scalars", scalars}});
     if (control[STATUS] != RUNNING)
         return;
     const Index made = control[PIVOTS];
-    const Reals alpha = alpha_rows[made];
-    const Candidates all = {lower, upper, alpha, ratio, status, reduced_cost, variables};
+    const Field all = {of, alpha_rows[made], priced.ratios, variables};
     const Choice choice =
-        choose(all, scalars[EXCESS], scalars[PRIMAL_TOLERANCE], flips, flip_steps);
+        choose(all, scalars[EXCESS], scalars[PRIMAL_TOLERANCE], passed.flips, passed.flip_steps);
     const Index q = choice.entering;
     if (q == NONE) {
         control[STATUS] = NO_PIVOT;
         return;
     }
-    const Flips flipped = {flips, flip_steps, choice.flips};
-    make_sides(q, flipped, steepest == 1, matrix, target, control);
-    leave_dots(q, flipped, made, alpha_rows, column_dots, flip_dots);
-    leave_step(reduced_cost[q], alpha[q], scalars);
-    double norm = dots[most];
+    const Flips flips = {passed.flips, passed.flip_steps, choice.flips};
+    make_sides(q, flips, steepest == 1, matrix, rights, control);
+    leave_dots(q, flips, made, alpha_rows, rights);
+    leave_step(of.reduced_cost[q], all.alpha[q], scalars);
+    double norm = priced.dots[most];
     if (steepest == 0) {
         double sum = 0.0;
-        for (const double square : squares)
+        for (const double square : priced.squares)
             sum += square;
-        norm = std::max(1.0, sum + reference[control[LEAVING]]);
+        norm = std::max(1.0, sum + of.reference[control[LEAVING]]);
     }
-    scalars[ENTERING_VALUE] = x[q];
+    scalars[ENTERING_VALUE] = of.x[q];
     scalars[NORM] = norm;
     control[RESET] = steepest == 0 && scalars[WEIGHT] > DEVEX_ERROR * norm ? 1 : 0;
     control[ENTERING] = q;

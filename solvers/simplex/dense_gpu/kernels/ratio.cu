@@ -30,16 +30,11 @@ struct Near {
     int hit[MOST_FLIPS];  // segments with break points within reach
 };
 
-// What pricing has left of all variables.
-struct Candidates {
-    const REAL* lower;
-    const REAL* upper;
+// All variables, their share of the pivot row, and what pricing has left of them.
+struct Field {
+    const Variables& variables;
+    const Candidates& priced;
     const REAL* alpha;
-    const REAL* ratio;
-    const REAL* least;
-    const INDEX* counts;
-    const INDEX* status;
-    const REAL* reduced_cost;
 };
 
 struct Segments {
@@ -71,7 +66,7 @@ struct Reach {
 #define REACH 2  // numbers that a thread asks for at once
 
 __device__ __forceinline__ Reach ask_reach(
-    const Segments& segments, const Candidates& all, bool devex, int groups, const REAL* squares) {
+    const Segments& segments, const Field& all, bool devex, int groups) {
     Reach own = {INFINITE, {REAL(0), REAL(0)}};
 #pragma unroll 1
     for (int s = threadIdx.x; s < segments.all; s += REACH * BLOCK) {
@@ -80,8 +75,8 @@ __device__ __forceinline__ Reach ask_reach(
 #pragma unroll
         for (int u = 0; u < REACH; ++u) {
             const bool there = s + u * BLOCK < segments.all;
-            least[u] = there ? all.least[s + u * BLOCK] : INFINITE;
-            counts[u] = there ? all.counts[s + u * BLOCK] : 0;
+            least[u] = there ? all.priced.least[s + u * BLOCK] : INFINITE;
+            counts[u] = there ? all.priced.counts[s + u * BLOCK] : 0;
         }
 #pragma unroll
         for (int u = 0; u < REACH; ++u) {
@@ -94,7 +89,7 @@ __device__ __forceinline__ Reach ask_reach(
         REAL square[REACH];
 #pragma unroll
         for (int u = 0; u < REACH; ++u)
-            square[u] = g + u * BLOCK < groups ? squares[g + u * BLOCK] : REAL(0);
+            square[u] = g + u * BLOCK < groups ? all.priced.squares[g + u * BLOCK] : REAL(0);
 #pragma unroll
         for (int u = 0; u < REACH; ++u) own.sums[1] += square[u];
     }
@@ -234,11 +229,11 @@ struct Point {
     INDEX variable;
 };
 
-__device__ __forceinline__ Point point_at(const Candidates& all, long long j) {
+__device__ __forceinline__ Point point_at(const Field& all, long long j) {
     if (j < 0) return Point{INFINITE, REAL(0), REAL(0), REAL(0), (INDEX)NONE};
-    const INDEX kind = all.status[j];
-    const REAL span = all.upper[j] - all.lower[j];
-    return Point{all.ratio[j], distance_of(kind, all.reduced_cost[j]), fabs(all.alpha[j]),
+    const INDEX kind = all.variables.status[j];
+    const REAL span = all.variables.upper[j] - all.variables.lower[j];
+    return Point{all.priced.ratios[j], distance_of(kind, all.variables.reduced_cost[j]), fabs(all.alpha[j]),
                  kind == LOWER ? span : -span, (INDEX)j};
 }
 
@@ -253,14 +248,14 @@ __device__ __forceinline__ void hold(BreakPoints& points, int at, const Point& o
 
 // List the segments with break points within `select`, if there is room; how many there are.
 __device__ __forceinline__ int list_segments(
-    Near& near, const Segments& segments, const Candidates& all, REAL select) {
+    Near& near, const Segments& segments, const Field& all, REAL select) {
     int hits, mine = 0;
 #pragma unroll 1
     for (int s = threadIdx.x; s < segments.all; s += REACH * BLOCK) {
         REAL least[REACH];
 #pragma unroll
         for (int u = 0; u < REACH; ++u)
-            least[u] = s + u * BLOCK < segments.all ? all.least[s + u * BLOCK] : INFINITE;
+            least[u] = s + u * BLOCK < segments.all ? all.priced.least[s + u * BLOCK] : INFINITE;
 #pragma unroll
         for (int u = 0; u < REACH; ++u) mine += s + u * BLOCK < segments.all && least[u] <= select;
     }
@@ -268,7 +263,7 @@ __device__ __forceinline__ int list_segments(
     if (hits > MOST_FLIPS) return hits;
 #pragma unroll 1
     for (int s = threadIdx.x; mine > 0 && s < segments.all; s += BLOCK)
-        if (all.least[s] <= select) near.hit[at++] = s;
+        if (all.priced.least[s] <= select) near.hit[at++] = s;
     __syncthreads();
     return hits;
 }
@@ -276,7 +271,7 @@ __device__ __forceinline__ int list_segments(
 // Gather the break points of these segments, if there is room; how many there are. What a thread
 // needs of its first variable it asks for at once, as few of them have a second one.
 __device__ __forceinline__ int gather_points(
-    Near& near, const Segments& segments, const Candidates& all, REAL select, int hits) {
+    Near& near, const Segments& segments, const Field& all, REAL select, int hits) {
     const int end = hits << segments.shift;
     int length, u = threadIdx.x;
     const Point own =
@@ -285,7 +280,7 @@ __device__ __forceinline__ int gather_points(
 #pragma unroll 1
     for (u += BLOCK; u < end; u += BLOCK) {
         const long long j = segments.variable(near.hit, u);
-        mine += j >= 0 && all.ratio[j] <= select;
+        mine += j >= 0 && all.priced.ratios[j] <= select;
     }
     int at = block_before(mine, end <= BLOCK, length);
     if (length > MOST_FLIPS) return length;
@@ -296,7 +291,7 @@ __device__ __forceinline__ int gather_points(
 #pragma unroll 1
     for (u = threadIdx.x + BLOCK; mine > 0 && u < end; u += BLOCK) {
         const long long j = segments.variable(near.hit, u);
-        if (j >= 0 && all.ratio[j] <= select) hold(near.points, at++, point_at(all, j));
+        if (j >= 0 && all.priced.ratios[j] <= select) hold(near.points, at++, point_at(all, j));
     }
     __syncthreads();
     return length;
@@ -304,15 +299,15 @@ __device__ __forceinline__ int gather_points(
 
 // The largest pivot element of the first group, where there are more break points than room.
 __device__ __forceinline__ INDEX best_of_first_group(
-    const Candidates& all, long long variables, REAL smallest) {
+    const Field& all, long long variables, REAL smallest) {
     Best best = nothing();
 #pragma unroll 1
     for (long long j = threadIdx.x; j < variables; j += BLOCK) {
-        const REAL own = all.ratio[j];
+        const REAL own = all.priced.ratios[j];
         if (own == INFINITE) continue;
         const REAL size = fabs(all.alpha[j]);
         if (own <= smallest ||
-            distance_of(all.status[j], all.reduced_cost[j]) <= smallest * size)
+            distance_of(all.variables.status[j], all.variables.reduced_cost[j]) <= smallest * size)
             best = better(best, Best{size, (INDEX)j});
     }
     return block_best(best).index;
@@ -320,7 +315,7 @@ __device__ __forceinline__ INDEX best_of_first_group(
 
 // Choose, given what all threads together found in `reach`; the block together.
 __device__ __forceinline__ void choose(
-    Near& near, Sides& sides, Choice& choice, const Segments& segments, const Candidates& all,
+    Near& near, Sides& sides, Choice& choice, const Segments& segments, const Field& all,
     const Reach& reach, REAL excess, REAL tolerance) {
     // How far to look: break points up to where the slope has become negative.
     REAL select = fmax(REAL(SELECTION_GROWTH) * reach.smallest, REAL(FIRST_SELECTION));
@@ -362,20 +357,10 @@ __device__ __forceinline__ void choose(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
-    int rows, int structurals, int most, int lanes, int full, int steepest,
-    const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, const INDEX* __restrict__ slot_of_row,
-    const INDEX* __restrict__ reference, const REAL* __restrict__ lower,
-    const REAL* __restrict__ upper, const REAL* __restrict__ alpha_rows,
-    const REAL* __restrict__ ratio, const REAL* __restrict__ least,
-    const INDEX* __restrict__ counts, const REAL* __restrict__ squares,
-    const REAL* __restrict__ dots, const INDEX* __restrict__ status, const REAL* __restrict__ x,
-    const REAL* __restrict__ reduced_cost, INDEX* __restrict__ flips,
-    REAL* __restrict__ flip_steps, INDEX* __restrict__ places, REAL* __restrict__ amounts,
-    REAL* __restrict__ column, REAL* __restrict__ column_slots, REAL* __restrict__ flip_column,
-    REAL* __restrict__ flip_slots, REAL* __restrict__ column_dots, REAL* __restrict__ flip_dots,
-    INDEX* control, REAL* scalars) {
+__device__ __forceinline__ void choose_column(
+    const Matrix& matrix, int most, int steepest, const Variables& variables,
+    const REAL* alpha_rows, const Candidates& priced, const FlippedOut& passed,
+    const RightSidesOut& rights, INDEX* control, REAL* scalars) {
     __shared__ Near near;
     __shared__ Sides sides;
     __shared__ Choice choice;
@@ -383,14 +368,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     const INDEX leaving = control[LEAVING];
     const REAL excess = scalars[EXCESS], tolerance = scalars[PRIMAL_TOLERANCE];
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
-    const int tid = threadIdx.x, blocks = max(1, (rows + SIDE_ROWS - 1) / SIDE_ROWS);
-    const long long variables = (long long)rows + structurals;
-    const REAL* __restrict__ alpha = alpha_rows + made * variables;
-    const Segments segments(rows, structurals, lanes);
-    const int per_block = BLOCK / lanes;
+    const int tid = threadIdx.x, blocks = max(1, (matrix.rows + SIDE_ROWS - 1) / SIDE_ROWS);
+    const int rows = matrix.rows, structurals = matrix.structurals;
+    const long long width = (long long)rows + structurals;
+    const REAL* __restrict__ alpha = alpha_rows + made * width;
+    const Segments segments(rows, structurals, matrix.lanes);
+    const int per_block = BLOCK / matrix.lanes;
     const int groups = (structurals + per_block - 1) / per_block + (rows + BLOCK - 1) / BLOCK;
-    const Candidates all = {lower, upper, alpha, ratio, least, counts, status, reduced_cost};
-    Reach reach = ask_reach(segments, all, steepest == 0, groups, squares);  // saves a wait
+    const Field all = {variables, priced, alpha};
+    Reach reach = ask_reach(segments, all, steepest == 0, groups);  // saves a wait
     if (state != RUNNING) return;
     reach.smallest = block_least<2>(reach.smallest, reach.sums);
     if (reach.smallest == INFINITE) {
@@ -404,45 +390,43 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_column(
     }
     const INDEX q = choice.entering;
     const int count = choice.flips;
-    const REAL pivot = alpha[q], cost = reduced_cost[q], value = x[q];
-    const REAL framework = steepest == 1 ? dots[most] : (REAL)reference[leaving];
+    const REAL pivot = alpha[q], cost = variables.reduced_cost[q], value = variables.x[q];
+    const REAL framework = steepest == 1 ? priced.dots[most] : (REAL)variables.reference[leaving];
     const REAL weight = scalars[WEIGHT];
     if (tid == 0) {
         sides.variable[count] = q;
         sides.step[count] = REAL(1);
     }
     __syncthreads();
-    const Matrix matrix = {rows, structurals, full, starts, indices, values, slot_of_row};
-    const Target target = {places, amounts, column, column_slots, flip_column, flip_slots};
     // A warp takes an earlier row, whose elements it asks for before the right sides are made.
     const int lane = tid & 31, stride = blocks * (BLOCK / 32);
     const INDEX flipped = lane < count ? sides.variable[lane] : q;
     int e = blockIdx.x * (BLOCK / 32) + (tid >> 5);
     REAL entering = REAL(0), part = REAL(0);
     if (e < made) {
-        entering = alpha_rows[e * variables + q];
-        part = alpha_rows[e * variables + flipped];
+        entering = alpha_rows[e * width + q];
+        part = alpha_rows[e * width + flipped];
     }
-    make_sides(sides, count + 1, blocks, matrix, steepest == 1, slots, target, control);
+    make_sides(sides, count + 1, blocks, matrix, steepest == 1, slots, rights, control);
     while (e < made) {
-        const REAL* __restrict__ earlier = alpha_rows + e * variables;
+        const REAL* __restrict__ earlier = alpha_rows + e * width;
         REAL total = lane < count ? part * sides.step[lane] : REAL(0);
         for (int f = lane + 32; f < count; f += 32)
             total += earlier[sides.variable[f]] * sides.step[f];
         if (count > 0) total = lanes_join<Add>(total, 32);
         if (lane == 0) {
-            column_dots[e] = entering;
-            flip_dots[e] = total;
+            rights.column_dots[e] = entering;
+            rights.flip_dots[e] = total;
         }
         e += stride;
         if (e >= made) break;
-        entering = alpha_rows[e * variables + q];
-        part = alpha_rows[e * variables + flipped];
+        entering = alpha_rows[e * width + q];
+        part = alpha_rows[e * width + flipped];
     }
     if (blockIdx.x != 0) return;
     for (int f = tid; f < count; f += BLOCK) {
-        flips[f] = sides.variable[f];
-        flip_steps[f] = sides.step[f];
+        passed.flips[f] = sides.variable[f];
+        passed.flip_steps[f] = sides.step[f];
     }
     if (!first) return;
     REAL step = cost / pivot, shift = REAL(0);

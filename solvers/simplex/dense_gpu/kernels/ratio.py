@@ -14,6 +14,13 @@ from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
 from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS, ceiling
+from solvers.simplex.dense_gpu.kernels.structures import (
+    MATRIX,
+    VARIABLES,
+    candidates,
+    flipped,
+    right_sides,
+)
 
 
 def side_blocks(values: Values) -> Launch:
@@ -23,13 +30,15 @@ def side_blocks(values: Values) -> Launch:
 
 CHOOSE_COLUMN = Kernel(
     name="choose_column",
-    arguments=arguments(
-        "int rows, structurals, most, lanes, full, steepest; index[] starts, indices; "
-        "real[] values; index[] slot_of_row, reference; real[] lower, upper, alpha_rows, ratio, "
-        "least; index[] counts; real[] squares, dots; index[] status; real[] x, reduced_cost; "
-        "inout index[] flips; inout real[] flip_steps; inout index[] places; "
-        "inout real[] amounts, column, column_slots, flip_column, flip_slots, column_dots, "
-        "flip_dots; inout index[] control; inout real[] scalars"
+    arguments=(
+        *MATRIX,
+        *arguments("int most, steepest"),
+        *VARIABLES,
+        *arguments("real[] alpha_rows"),
+        *candidates("in"),
+        *flipped("inout"),
+        *right_sides("inout"),
+        *arguments("inout index[] control; inout real[] scalars"),
     ),
     contract="Sets ENTERING, PIVOT, DUAL_STEP, COST_SHIFT and NORM, or says NO_PIVOT. 'flips' and "
     "'flip_steps' hold FLIPS variables and how far they go. Right sides are the flipped columns "
@@ -40,7 +49,8 @@ CHOOSE_COLUMN = Kernel(
     "by slot. 'column_dots' and 'flip_dots' (most,) are their products with the delayed pivot "
     "rows. Device and twin agree up to the order of sums and flips.",
     launch=side_blocks,
-    work=lambda values: int(values["ratio"].size),
+    work=lambda values: int(values["ratios"].size),
+    bounds="BLOCK",
 )
 
 RATIO = Family("solvers.simplex.dense_gpu.kernels", "ratio", (CHOOSE_COLUMN,))

@@ -8,7 +8,7 @@ namespace {
 
 /// Write basic columns as dense ones.
 void gather_basis(std::int64_t count, Ints starts, Ints indices, Reals values, Ints variables,
-                  Ints place_of_row, TableOut nucleus, TableOut rest, int threads) {
+                  Ints place_of_row, Table<double> nucleus, Table<double> rest, int threads) {
     check_lengths(count, {{"variables", variables}});
     check_lengths(starts[starts.size() - 1], {{"indices", indices}, {"values", values}});
     check_lengths(count * count, {{"nucleus", nucleus}});
@@ -27,8 +27,8 @@ void gather_basis(std::int64_t count, Ints starts, Ints indices, Reals values, I
 
 /// Put the parts of the inverse together.
 void spread_inverse(std::int64_t rows, std::int64_t capacity, std::int64_t count,
-                    Ints place_of_position, Table inner, Table outer, TableOut inverse,
-                    int threads) {
+                    Ints place_of_position, Table<const double> inner, Table<const double> outer,
+                    Table<double> inverse, int threads) {
     check_lengths(rows, {{"place_of_position", place_of_position}});
     check_lengths(count * count, {{"inner", inner}});
     check_lengths((rows - count) * count, {{"outer", outer}});
@@ -44,7 +44,7 @@ void spread_inverse(std::int64_t rows, std::int64_t capacity, std::int64_t count
 
 /// Store unit columns.
 void open_slots(std::int64_t rows, std::int64_t capacity, Ints slots, Ints positions,
-                TableOut inverse, std::int64_t count, int threads) {
+                Table<double> inverse, std::int64_t count, int threads) {
     check_lengths(count, {{"slots", slots}, {"positions", positions}});
     check_lengths(rows * capacity, {{"inverse", inverse}});
     native::parallel_for(threads, rows, [&](std::int64_t p) {
@@ -55,8 +55,8 @@ void open_slots(std::int64_t rows, std::int64_t capacity, Ints slots, Ints posit
 
 /// Pick the elements of pivot rows that stored columns need.
 void gather_eta_rows(std::int64_t rows, std::int64_t capacity, std::int64_t most, Ints row_of_slot,
-                     Table eta_rows, TableOut by_slot, std::int64_t count, std::int64_t slots,
-                     int threads) {
+                     Table<const double> eta_rows, Table<double> by_slot, std::int64_t count,
+                     std::int64_t slots, int threads) {
     check_lengths(slots, {{"row_of_slot", row_of_slot}});
     check_lengths(most * rows, {{"eta_rows", eta_rows}});
     check_lengths(most * capacity, {{"by_slot", by_slot}});
@@ -71,7 +71,7 @@ void gather_eta_rows(std::int64_t rows, std::int64_t capacity, std::int64_t most
 
 /// Move stored columns to where room has become.
 void close_slots(std::int64_t rows, std::int64_t capacity, Ints targets, Ints sources,
-                 TableOut inverse, std::int64_t count, int threads) {
+                 Table<double> inverse, std::int64_t count, int threads) {
     check_lengths(count, {{"targets", targets}, {"sources", sources}});
     check_lengths(rows * capacity, {{"inverse", inverse}});
     native::parallel_for(threads, rows, [&](std::int64_t p) {
@@ -113,8 +113,9 @@ void row_residual(std::int64_t rows, std::int64_t structurals, std::int64_t, Int
 }
 
 /// Compute v = B^-1 r.
-void apply_inverse(std::int64_t rows, std::int64_t capacity, std::int64_t slots, Table inverse,
-                   Ints unit_row, Ints row_of_slot, Reals right, RealsOut result, int threads) {
+void apply_inverse(std::int64_t rows, std::int64_t capacity, std::int64_t slots,
+                   Table<const double> inverse, Ints unit_row, Ints row_of_slot, Reals right,
+                   RealsOut result, int threads) {
     check_lengths(rows * capacity, {{"inverse", inverse}});
     check_lengths(rows, {{"unit_row", unit_row}, {"right", right}, {"result", result}});
     check_lengths(slots, {{"row_of_slot", row_of_slot}});

@@ -30,11 +30,11 @@ struct Leaving {
 };
 
 __device__ __forceinline__ Leaving leaving_at(
-    INDEX position, const REAL* x_basic, const REAL* lower_basic, const REAL* upper_basic,
-    const REAL* weights, const INDEX* basic, REAL tolerance) {
-    const REAL x = x_basic[position], low = lower_basic[position], high = upper_basic[position];
+    INDEX position, const Basics& basics, const REAL* weights, REAL tolerance) {
+    const REAL x = basics.x_basic[position];
+    const REAL low = basics.lower_basic[position], high = basics.upper_basic[position];
     const REAL excess = excess_of(x, low, high, tolerance);
-    return Leaving{position, basic[position], x, excess, excess < REAL(0) ? low : high,
+    return Leaving{position, basics.basic[position], x, excess, excess < REAL(0) ? low : high,
                    weights[position]};
 }
 
@@ -55,18 +55,19 @@ __device__ __forceinline__ Delayed ask_delayed(
 
 // A unit's elements of the row; the block together.
 __device__ __forceinline__ void leave_row(
-    RowSums& sums, const Delayed& delayed, int unit, INDEX position, int rows, int capacity,
-    int most, INDEX made, const REAL* inverse, const INDEX* unit_row, const REAL* etas,
-    REAL* eta_rows, REAL* row_slots) {
+    RowSums& sums, const Delayed& delayed, int unit, INDEX position, int rows, INDEX made,
+    const InverseOut& basis) {
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int i = unit * ROW_ELEMENTS + lane;
     const bool inside = i < rows;
     REAL value = REAL(0);
     if (warp == 0 && inside)
-        value = delayed.slot >= 0 ? inverse[(long long)position * capacity + delayed.slot]
-                                  : (unit_row[position] == i ? REAL(-1) : REAL(0));
+        value = delayed.slot >= 0
+            ? basis.inverse[(long long)position * basis.capacity + delayed.slot]
+            : (basis.unit_row[position] == i ? REAL(-1) : REAL(0));
     if ((int)threadIdx.x < made)
-        sums.coefficient[threadIdx.x] = etas[(long long)position * most + threadIdx.x];
+        sums.coefficient[threadIdx.x] =
+            basis.etas[(long long)position * basis.most + threadIdx.x];
     __syncthreads();
 #pragma unroll
     for (int u = 0; u < MOST_DELAYED / ROW_WARPS; ++u) {
@@ -80,11 +81,11 @@ __device__ __forceinline__ void leave_row(
 #pragma unroll
     for (int w = 1; w < ROW_WARPS; ++w) value += sums.part[w][lane];
     if (!inside) return;
-    eta_rows[(long long)made * rows + i] = value;
-    if (delayed.slot >= 0) row_slots[delayed.slot] = value;
+    basis.eta_rows[(long long)made * rows + i] = value;
+    if (delayed.slot >= 0) basis.row_slots[delayed.slot] = value;
 }
 
-// A position's row of the inverse times right sides; by one warp, or by a whole block.
+// A position's row of the inverse times right sides.
 //
 // The row, and that of the etas, is read once and in order, several elements asked for at once. The
 // right sides are short and come from the caches.
@@ -93,31 +94,11 @@ struct Sums {
     REAL alpha, beta, tau;
 };
 
-// The inverse, with its delayed pivots.
-struct Inverse {
-    int rows, capacity, most;
-    INDEX slots, made;
-    const REAL* stored;
-    const INDEX* unit_row;
-    const REAL* etas;
-    const REAL* eta_rows;
-    const REAL* row_slots;
-};
-
-// The right sides: `entries` of a list, or, if that is negative, sums by slot and by row; and their
-// products with the delayed pivot rows.
-struct Rights {
+// What of the inverse and of the right sides an iteration asks for: `entries` of a list, or, if that
+// is negative, sums by slot and by row.
+struct Asked {
     bool flipped, steepest;
-    INDEX entries, of_flips;
-    const INDEX* places;
-    const REAL* amounts;
-    const REAL* column;
-    const REAL* column_slots;
-    const REAL* flip_column;
-    const REAL* flip_slots;
-    const REAL* column_dots;
-    const REAL* flip_dots;
-    const REAL* dots;
+    INDEX slots, made, entries, of_flips;
 };
 
 #define OF_ROW 8   // elements that a thread asks for at once, of a row of the inverse
@@ -165,13 +146,14 @@ __device__ __forceinline__ void add_vectors(
 
 // A thread's share of the list's products with a row of the stored inverse.
 __device__ __forceinline__ void add_list(
-    const REAL* row, INDEX unit, int first, int stride, const Rights& rights, Sums& sums) {
+    const REAL* row, INDEX unit, int first, int stride, const Asked& asked,
+    const RightSides& rights, Sums& sums) {
 #pragma unroll 4
-    for (INDEX u = first; u < rights.entries; u += stride) {
+    for (INDEX u = first; u < asked.entries; u += stride) {
         const INDEX place = rights.places[u];
         const REAL amount = rights.amounts[u];
         const REAL element = place >= 0 ? row[place] : (-1 - place == unit ? REAL(-1) : REAL(0));
-        if (u < rights.of_flips) sums.beta += element * amount;
+        if (u < asked.of_flips) sums.beta += element * amount;
         else sums.alpha += element * amount;
     }
 }
@@ -179,39 +161,30 @@ __device__ __forceinline__ void add_list(
 // The share of thread `first` of `stride` in a position's elements of alpha and beta, and tau if
 // asked for.
 __device__ __forceinline__ Sums share_of_position(
-    int p, INDEX unit, int first, int stride, bool with_tau, const Inverse& inverse,
-    const Rights& rights) {
-    const REAL* row = inverse.stored + (long long)p * inverse.capacity;
+    int rows, int p, INDEX unit, int first, int stride, const Asked& asked, const Inverse& inverse,
+    const RightSides& rights, const REAL* dots) {
+    const REAL* row = inverse.inverse + (long long)p * inverse.capacity;
     const REAL* etas = inverse.etas + (long long)p * inverse.most;
+    const bool with_tau = asked.steepest;
     Sums sums = {REAL(0), REAL(0), REAL(0)};
-    if (rights.entries >= 0) {
-        add_list(row, unit, first, stride, rights, sums);
+    if (asked.entries >= 0) {
+        add_list(row, unit, first, stride, asked, rights, sums);
         if (with_tau)
             add_products<OF_ROW, false, false, true>(
-                row, first, stride, inverse.slots, nullptr, nullptr, inverse.row_slots, sums);
+                row, first, stride, asked.slots, nullptr, nullptr, inverse.row_slots, sums);
     } else {
-        add_vectors<OF_ROW>(row, first, stride, inverse.slots, rights.column_slots, rights.flip_slots,
-                    inverse.row_slots, rights.flipped, with_tau, sums);
+        add_vectors<OF_ROW>(row, first, stride, asked.slots, rights.column_slots,
+                            rights.flip_slots, inverse.row_slots, asked.flipped, with_tau, sums);
         if (unit >= 0 && first == 0) {
             sums.alpha -= rights.column[unit];
-            if (rights.flipped) sums.beta -= rights.flip_column[unit];
+            if (asked.flipped) sums.beta -= rights.flip_column[unit];
         }
     }
     if (unit >= 0 && first == 0 && with_tau)
-        sums.tau -= inverse.eta_rows[(long long)inverse.made * inverse.rows + unit];
-    add_vectors<OF_ETAS>(etas, first, stride, inverse.made, rights.column_dots, rights.flip_dots,
-                rights.dots, rights.flipped, with_tau, sums);
+        sums.tau -= inverse.eta_rows[(long long)asked.made * rows + unit];
+    add_vectors<OF_ETAS>(etas, first, stride, asked.made, rights.column_dots, rights.flip_dots,
+                         dots, asked.flipped, with_tau, sums);
     return sums;
-}
-
-// A position's elements; the whole warp.
-__device__ __forceinline__ Sums solve_position(
-    int p, INDEX unit, const Inverse& inverse, const Rights& rights) {
-    const Sums own =
-        share_of_position(p, unit, threadIdx.x & 31, 32, rights.steepest, inverse, rights);
-    REAL sums[3] = {own.alpha, own.beta, own.tau};
-    warp_sums(sums);
-    return Sums{sums[0], sums[1], sums[2]};
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) choose_row(
@@ -233,14 +206,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose_row(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
-    int rows, int capacity, int most, int groups, const REAL* __restrict__ inverse,
-    const INDEX* __restrict__ unit_row, const INDEX* __restrict__ slot_of_row,
-    const INDEX* __restrict__ basic, const REAL* __restrict__ etas,
-    const REAL* __restrict__ x_basic, const REAL* __restrict__ lower_basic,
-    const REAL* __restrict__ upper_basic, const REAL* __restrict__ weights,
-    const REAL* __restrict__ partial_value, const INDEX* __restrict__ partial_index,
-    REAL* eta_rows, REAL* __restrict__ row_slots, INDEX* control, REAL* scalars) {
+__device__ __forceinline__ void pivot_row(
+    int rows, int groups, const InverseOut& inverse, const INDEX* slot_of_row, const Basics& basics,
+    const REAL* weights, const Partials& partials, INDEX* control, REAL* scalars) {
     __shared__ RowSums sums;
     const INDEX state = control[STATUS], flip_only = control[FLIP_ONLY];
     const INDEX made = control[PIVOTS] - (groups == 0 ? 1 : 0);
@@ -248,15 +216,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
     INDEX position = control[POSITION];
     Best best = nothing();  // asked for before the status is known, which saves a wait
     if ((int)threadIdx.x < groups)
-        best = Best{partial_value[threadIdx.x], partial_index[threadIdx.x]};
+        best = Best{partials.partial_value[threadIdx.x], partials.partial_index[threadIdx.x]};
     if (state != RUNNING || (groups == 0 && flip_only != 0)) return;
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     // A status written here ends the kernel in every block, whether or not it sees it.
-    if (groups > 0 && (made >= most || iterations >= limit)) {
-        if (first) control[STATUS] = made >= most ? FOLD : OUT_OF_PIVOTS;
+    if (groups > 0 && (made >= inverse.most || iterations >= limit)) {
+        if (first) control[STATUS] = made >= inverse.most ? FOLD : OUT_OF_PIVOTS;
         return;
     }
-    const Delayed delayed = ask_delayed(blockIdx.x, rows, made, eta_rows, slot_of_row);
+    const Delayed delayed = ask_delayed(blockIdx.x, rows, made, inverse.eta_rows, slot_of_row);
     if (groups > 0) {
         best = block_best(best);
         if (best.index == NONE) {
@@ -265,8 +233,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
         }
         position = best.index;
         if (first) {
-            const Leaving leaving = leaving_at(position, x_basic, lower_basic, upper_basic, weights,
-                                               basic, scalars[PRIMAL_TOLERANCE]);
+            const Leaving leaving =
+                leaving_at(position, basics, weights, scalars[PRIMAL_TOLERANCE]);
             control[POSITION] = position;
             control[LEAVING] = leaving.variable;
             scalars[VALUE] = leaving.value;
@@ -275,71 +243,56 @@ extern "C" __global__ void __launch_bounds__(BLOCK) pivot_row(
             scalars[WEIGHT] = leaving.weight;
         }
     }
-    leave_row(sums, delayed, blockIdx.x, position, rows, capacity, most, made, inverse, unit_row,
-              etas, eta_rows, row_slots);
+    leave_row(sums, delayed, blockIdx.x, position, rows, made, inverse);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK, 4) price_row(
-    int rows, int structurals, int most, int lanes, int full, int dual, int steepest,
-    const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, const REAL* __restrict__ eta_rows,
-    const INDEX* __restrict__ status, const INDEX* __restrict__ reference,
-    const REAL* __restrict__ lower, const REAL* __restrict__ upper,
-    const REAL* __restrict__ reduced_cost, const INDEX* __restrict__ control,
-    const REAL* __restrict__ scalars, REAL* __restrict__ alpha_rows, REAL* __restrict__ ratios,
-    REAL* __restrict__ least, INDEX* __restrict__ counts, REAL* __restrict__ squares,
-    REAL* __restrict__ dots) {
+__device__ __forceinline__ void price_row(
+    const Matrix& columns, int most, int dual, int steepest, const REAL* eta_rows,
+    const Variables& variables, const INDEX* control, const REAL* scalars, REAL* alpha_rows,
+    const CandidatesOut& found) {
     __shared__ REAL ratio_of[BLOCK];
     const INDEX state = control[STATUS], flip_only = control[FLIP_ONLY];
-    const INDEX made = control[PIVOTS] - (dual == 0 ? 1 : 0), leaving = control[LEAVING];
-    const REAL excess = scalars[EXCESS], small = scalars[SMALL_PIVOT], relax = scalars[HARRIS];
-    const int unit = blockIdx.x;
+    const INDEX made = control[PIVOTS] - (dual == 0 ? 1 : 0);
+    const Pivot pivot = {
+        control[LEAVING], scalars[EXCESS], scalars[SMALL_PIVOT], scalars[HARRIS]};
+    const int unit = blockIdx.x, rows = columns.rows;
     const bool devex = steepest == 0;
-    const Spread spread(rows, structurals, lanes);
+    const Spread spread(rows, columns.structurals, columns.lanes);
     // What is known of the variable is asked for at once, before anything is waited for.
     Priced own = variable_of(unit, spread);
-    own.kind = kind_of(unit, spread, status);
-    if (dual != 0) ask_bounds(own, devex, reference, lower, upper, reduced_cost);
-    const Entries entries = entries_of(unit, spread, starts);
+    own.kind = kind_of(unit, spread, variables.status);
+    if (dual != 0) ask_bounds(own, devex, variables);
+    const Entries entries = entries_of(unit, spread, columns.starts);
     if (state != RUNNING || (dual == 0 && flip_only != 0)) return;
     if (unit >= spread.owners) {
-        leave_dot(unit - spread.owners, made, rows, most, eta_rows, dots);
+        leave_dot(unit - spread.owners, made, rows, most, eta_rows, found.dots);
         return;
     }
     const REAL* row = eta_rows + (long long)made * rows;
-    const Columns columns = {full != 0, starts, indices, values};
     INDEX first[CHUNK];
     ask_places(first, entries, unit, spread, columns);
     const REAL alpha = product_of(own, entries, first, spread, columns, row);
-    leave_prices(ratio_of, own, unit, spread, alpha, dual != 0, devex, leaving, excess, small, relax,
-                 alpha_rows + made * ((long long)rows + structurals), ratios, least, counts,
-                 squares);
+    leave_prices(ratio_of, own, unit, spread, alpha, dual != 0, devex, pivot,
+                 alpha_rows + made * ((long long)rows + columns.structurals), found);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) solve_column(
-    int rows, int capacity, int most, int dual, int steepest, const REAL* __restrict__ inverse,
-    const INDEX* __restrict__ unit_row, const REAL* __restrict__ etas,
-    const REAL* __restrict__ eta_rows, const REAL* __restrict__ row_slots,
-    const INDEX* __restrict__ places, const REAL* __restrict__ amounts,
-    const REAL* __restrict__ column, const REAL* __restrict__ column_slots,
-    const REAL* __restrict__ flip_column, const REAL* __restrict__ flip_slots,
-    const REAL* __restrict__ column_dots, const REAL* __restrict__ flip_dots,
-    const REAL* __restrict__ dots, const INDEX* __restrict__ control, REAL* __restrict__ alpha,
-    REAL* __restrict__ beta, REAL* __restrict__ tau) {
-    const INDEX state = control[STATUS], slots = control[SLOTS], made = control[PIVOTS];
-    const INDEX entries = control[ENTRIES], of_flips = control[FLIP_ENTRIES];
-    const bool flipped = dual == 1 && control[FLIPS] > 0;
+// A warp takes a position.
+__device__ __forceinline__ void solve_column(
+    int rows, int dual, int steepest, const Inverse& inverse, const RightSides& rights,
+    const REAL* dots, const INDEX* control, const SolutionsOut& solved) {
+    const INDEX state = control[STATUS];
+    const Asked asked = {dual == 1 && control[FLIPS] > 0, steepest == 1, control[SLOTS],
+                         control[PIVOTS], control[ENTRIES], control[FLIP_ENTRIES]};
     const int p = (blockIdx.x * BLOCK + threadIdx.x) >> 5;
     if (p >= rows) return;  // a whole warp
-    const INDEX unit = unit_row[p];
+    const INDEX unit = inverse.unit_row[p];
     if (state != RUNNING) return;
-    const Inverse basis = {rows, capacity, most, slots, made, inverse, unit_row, etas, eta_rows,
-                           row_slots};
-    const Rights rights = {flipped, steepest == 1, entries, of_flips, places, amounts, column,
-                           column_slots, flip_column, flip_slots, column_dots, flip_dots, dots};
-    const Sums sums = solve_position(p, unit, basis, rights);
+    const Sums own = share_of_position(
+        rows, p, unit, threadIdx.x & 31, 32, asked, inverse, rights, dots);
+    REAL sums[3] = {own.alpha, own.beta, own.tau};
+    warp_sums(sums);
     if ((threadIdx.x & 31) != 0) return;
-    alpha[p] = sums.alpha;
-    if (dual == 1) beta[p] = sums.beta;
-    if (steepest == 1) tau[p] = sums.tau;
+    solved.alpha[p] = sums[0];
+    if (dual == 1) solved.beta[p] = sums[1];
+    if (steepest == 1) solved.tau[p] = sums[2];
 }

@@ -20,13 +20,16 @@ needs no further products with the u_j.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
-from solvers.simplex.dense_gpu.control import (
-    BLOCK,
-    SEGMENT,
-    WARP,
-    ceiling,
-    row_groups,
-    warps,
+from solvers.simplex.dense_gpu.control import BLOCK, SEGMENT, WARP, ceiling, row_groups, warps
+from solvers.simplex.dense_gpu.kernels.structures import (
+    MATRIX,
+    VARIABLES,
+    basics,
+    candidates,
+    inverse,
+    partials,
+    right_sides,
+    solutions,
 )
 
 CHOOSE_ROW = Kernel(
@@ -43,11 +46,14 @@ CHOOSE_ROW = Kernel(
 
 PIVOT_ROW = Kernel(
     name="pivot_row",
-    arguments=arguments(
-        "int rows, capacity, most, groups; real[] inverse; index[] unit_row, slot_of_row, basic; "
-        "real[] etas, x_basic, lower_basic, upper_basic, weights, partial_value; "
-        "index[] partial_index; inout real[] eta_rows, row_slots; inout index[] control; "
-        "inout real[] scalars"
+    arguments=(
+        *arguments("int rows, groups"),
+        *inverse("inout"),
+        *arguments("index[] slot_of_row"),
+        *basics("in"),
+        *arguments("real[] weights"),
+        *partials("in"),
+        *arguments("inout index[] control; inout real[] scalars"),
     ),
     contract="With groups > 0 takes the position from so many partial results, or says DONE, FOLD "
     "or OUT_OF_PIVOTS; with groups = 0 takes it from 'control'. Leaves rho (m,) as the next of "
@@ -55,6 +61,7 @@ PIVOT_ROW = Kernel(
     "order of sums.",
     launch=lambda values: Launch(max(1, ceiling(int(values["rows"]), WARP)), BLOCK),
     work=lambda values: int(values["rows"]) * (1 + int(values["control"][1])),
+    bounds="BLOCK",
 )
 
 
@@ -78,11 +85,12 @@ def _price_launch(values: Values) -> Launch:
 
 PRICE_ROW = Kernel(
     name="price_row",
-    arguments=arguments(
-        "int rows, structurals, most, lanes, full, dual, steepest; index[] starts, indices; "
-        "real[] values, eta_rows; index[] status, reference; real[] lower, upper, reduced_cost; "
-        "index[] control; real[] scalars; inout real[] alpha_rows, ratios, least; "
-        "inout index[] counts; inout real[] squares, dots"
+    arguments=(
+        *MATRIX,
+        *arguments("int most, dual, steepest; real[] eta_rows"),
+        *VARIABLES,
+        *arguments("index[] control; real[] scalars; inout real[] alpha_rows"),
+        *candidates("inout"),
     ),
     contract="Leaves alpha (n + m,) as the next of 'alpha_rows' (most, n + m); full = 1 says that "
     "no column has a zero, so that indices need not be read. With dual = 1 also Harris ratios (n + "
@@ -93,6 +101,7 @@ PRICE_ROW = Kernel(
     "place. Device and twin agree up to the order of sums.",
     launch=_price_launch,
     work=lambda values: int(values["indices"].size) + int(values["rows"]),
+    bounds="BLOCK, 4",
 )
 
 
@@ -104,23 +113,20 @@ PRICE_ROW = Kernel(
 # sides with few entries are gathered from it instead (``ratio.py`` says how they are given).
 
 
-def _bytes(values: Values) -> int:
-    rows, slots = int(values["rows"]), int(values["control"][8])
-    return 8 * rows * (slots + int(values["control"][1]) + 3)
-
-
 SOLVE_COLUMN = Kernel(
     name="solve_column",
-    arguments=arguments(
-        "int rows, capacity, most, dual, steepest; real[] inverse; index[] unit_row; "
-        "real[] etas, eta_rows, row_slots; index[] places; real[] amounts, column, column_slots, "
-        "flip_column, flip_slots, column_dots, flip_dots, dots; index[] control; "
-        "out real[] alpha, beta, tau"
+    arguments=(
+        *arguments("int rows, dual, steepest"),
+        *inverse("in"),
+        *right_sides("in"),
+        *arguments("real[] dots; index[] control"),
+        *solutions("out"),
     ),
     contract="Leaves alpha (m,), with dual = 1 beta, and tau if steepest = 1. Device and twin "
     "agree up to the order of sums.",
     launch=warps("rows"),
     work=lambda values: int(values["rows"]) * (int(values["control"][8]) + 1),
+    bounds="BLOCK",
 )
 
 ROW = Family(

@@ -10,24 +10,6 @@
 
 #define SIDE_COLUMNS 6  // what shared memory has room for beside all else
 
-struct Matrix {
-    int rows, structurals, full;
-    const INDEX* starts;
-    const INDEX* indices;
-    const REAL* values;
-    const INDEX* slot_of_row;
-};
-
-// Where the right sides go: (place, amount) of the list, or sums by row and by slot.
-struct Target {
-    INDEX* places;
-    REAL* amounts;
-    REAL* column;
-    REAL* column_slots;
-    REAL* flip_column;
-    REAL* flip_slots;
-};
-
 // Flipped columns with their steps, and the entering one last; in shared memory.
 struct Sides {
     INDEX variable[MOST_FLIPS + 1];
@@ -121,7 +103,7 @@ __device__ __forceinline__ void fill_tile(
 // Lay out the sums of a unit of SIDE_ROWS rows; the block together.
 __device__ __forceinline__ void lay_out(
     REAL* tile, const Sides& sides, int columns, int unit, const Matrix& matrix,
-    const Target& target) {
+    const RightSidesOut& target) {
     const int first = unit * SIDE_ROWS, own = threadIdx.x, i = first + own;
     REAL flipped = REAL(0), entering = REAL(0);
 #pragma unroll 1
@@ -154,7 +136,7 @@ __device__ __forceinline__ void lay_out(
 // or -1 for laid out sums.
 __device__ __forceinline__ void make_sides(
     Sides& sides, int columns, int blocks, const Matrix& matrix, bool streamed, INDEX slots,
-    const Target& target, INDEX* control) {
+    const RightSidesOut& target, INDEX* control) {
     __shared__ REAL tile[SIDE_COLUMNS * SIDE_ROWS];
     number_entries(sides, columns, matrix);
     const long long entries = sides.offset[columns];
@@ -169,37 +151,4 @@ __device__ __forceinline__ void make_sides(
         control[ENTRIES] = list ? (INDEX)entries : -1;
         control[FLIP_ENTRIES] = sides.offset[columns - 1];
     }
-}
-
-#define SIDE_DOTS 4  // flips whose elements a thread asks for at once
-
-// Elements of a delayed pivot row in the right sides' columns; a thread for each of these rows.
-struct SideDots {
-    const REAL* earlier;
-    REAL entering, flipped[SIDE_DOTS];
-};
-
-__device__ __forceinline__ void ask_side_dots(
-    SideDots& own, const Sides& sides, int from, int flips, INDEX made) {
-#pragma unroll
-    for (int f = 0; f < SIDE_DOTS; ++f)
-        own.flipped[f] = (INDEX)threadIdx.x < made && from + f < flips
-            ? own.earlier[sides.variable[from + f]]
-            : REAL(0);
-}
-
-// Their products with the steps.
-__device__ __forceinline__ void leave_side_dots(
-    REAL* column_dots, REAL* flip_dots, SideDots& own, const Sides& sides, int flips, INDEX made) {
-    REAL total = REAL(0);
-#pragma unroll 1
-    for (int from = 0; from < flips; from += SIDE_DOTS) {
-        if (from > 0) ask_side_dots(own, sides, from, flips, made);
-#pragma unroll
-        for (int f = 0; f < SIDE_DOTS; ++f)
-            if (from + f < flips) total += own.flipped[f] * sides.step[from + f];
-    }
-    if ((INDEX)threadIdx.x >= made) return;
-    column_dots[threadIdx.x] = own.entering;
-    flip_dots[threadIdx.x] = total;
 }

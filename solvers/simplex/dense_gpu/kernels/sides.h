@@ -1,35 +1,24 @@
 // Right sides of the solves with the basis: the entering column, and the sum of the flipped ones.
 #pragma once
 
-#include "arrays.h"
+#include "structures.h"
 
 namespace simplex::dense_gpu {
 
-struct Matrix {
-    std::int64_t rows, structurals;
-    Ints starts, indices;
-    Reals values;
-    Ints slot_of_row;
+inline std::int64_t count_entries(const Matrix &matrix, std::int64_t j) {
+    return j >= matrix.structurals ? 1 : matrix.starts[j + 1] - matrix.starts[j];
+}
 
-    std::int64_t entries(std::int64_t j) const {
-        return j >= structurals ? 1 : starts[j + 1] - starts[j];
+/// Call visit(row, element) for the entries of a column of [A -I].
+template <class Visit>
+inline void visit_column(const Matrix &matrix, std::int64_t j, const Visit &visit) {
+    if (j >= matrix.structurals) {
+        visit(static_cast<Index>(j - matrix.structurals), -1.0);
+        return;
     }
-    /// Call visit(row, element) for the entries of a column of [A -I].
-    template <class Visit> void column(std::int64_t j, const Visit &visit) const {
-        if (j >= structurals) {
-            visit(static_cast<Index>(j - structurals), -1.0);
-            return;
-        }
-        for (Index k = starts[j], end = starts[j + 1]; k < end; ++k)
-            visit(indices[k], values[k]);
-    }
-};
-
-/// Where the right sides go: (place, amount) of the list, or sums by row and by slot.
-struct Target {
-    IntsOut places;
-    RealsOut amounts, column, column_slots, flip_column, flip_slots;
-};
+    for (Index k = matrix.starts[j], end = matrix.starts[j + 1]; k < end; ++k)
+        visit(matrix.indices[k], matrix.values[k]);
+}
 
 /// Columns that are flipped, and by which steps.
 struct Flips {
@@ -38,24 +27,10 @@ struct Flips {
     std::int64_t count;
 };
 
-inline void check_sides(const Matrix &matrix, const Target &target, Ints control) {
-    check_lengths(matrix.structurals + 1, {{"starts", matrix.starts}});
-    check_lengths(matrix.starts[matrix.structurals],
-                  {{"indices", matrix.indices}, {"values", matrix.values}});
-    check_lengths(matrix.rows, {{"slot_of_row", matrix.slot_of_row},
-                                {"column", target.column},
-                                {"flip_column", target.flip_column}});
-    check_lengths(CONTROL_WORDS, {{"control", control}});
-    check_lengths(control[SLOTS],
-                  {{"column_slots", target.column_slots}, {"flip_slots", target.flip_slots}});
-    const std::int64_t listed = matrix.rows / std::min(SPARSE_BELOW, GATHER_BELOW);
-    check_lengths(listed, {{"places", target.places}, {"amounts", target.amounts}});
-}
-
 /// Append step times a column to the list of entries; its new end.
 inline std::int64_t list_column(std::int64_t j, double step, std::int64_t at, const Matrix &matrix,
-                                const Target &target) {
-    matrix.column(j, [&](Index row, double element) {
+                                const RightSidesOut &target) {
+    visit_column(matrix, j, [&](Index row, double element) {
         const Index slot = matrix.slot_of_row[row];
         target.places[at] = slot >= 0 ? slot : -1 - row;
         target.amounts[at] = step * element;
@@ -66,13 +41,13 @@ inline std::int64_t list_column(std::int64_t j, double step, std::int64_t at, co
 
 /// Lay out the sums by row and by slot.
 inline void lay_out(std::int64_t q, const Flips &flips, const Matrix &matrix,
-                    const Target &target) {
+                    const RightSidesOut &target) {
     std::fill(target.column.begin(), target.column.end(), 0.0);
-    matrix.column(q, [&](Index row, double element) { target.column[row] += element; });
+    visit_column(matrix, q, [&](Index row, double element) { target.column[row] += element; });
     if (flips.count > 0)
         std::fill(target.flip_column.begin(), target.flip_column.end(), 0.0);
     for (std::int64_t f = 0; f < flips.count; ++f)
-        matrix.column(flips.variables[f], [&](Index row, double element) {
+        visit_column(matrix, flips.variables[f], [&](Index row, double element) {
             target.flip_column[row] += flips.steps[f] * element;
         });
     for (std::int64_t i = 0; i < matrix.rows; ++i) {
@@ -88,11 +63,11 @@ inline void lay_out(std::int64_t q, const Flips &flips, const Matrix &matrix,
 /// List the entries of flipped and entering columns, or lay out their sums. ``streamed`` says that
 /// the solve reads the whole inverse anyway.
 inline void make_sides(std::int64_t q, const Flips &flips, bool streamed, const Matrix &matrix,
-                       const Target &target, IntsOut control) {
+                       const RightSidesOut &target, IntsOut control) {
     std::int64_t flipped = 0;
     for (std::int64_t f = 0; f < flips.count; ++f)
-        flipped += matrix.entries(flips.variables[f]);
-    const std::int64_t entries = flipped + matrix.entries(q);
+        flipped += count_entries(matrix, flips.variables[f]);
+    const std::int64_t entries = flipped + count_entries(matrix, q);
     const bool list = is_list(entries, streamed, control[SLOTS], matrix.rows);
     if (list) {
         std::int64_t at = 0;
