@@ -20,7 +20,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.rows import euclidean
-from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
+from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -92,12 +92,12 @@ def solve(
     device = _choose_device(problem, options, progress, settings)
     if problem.num_nonzeros == 0:
         return solve_without_coefficients(problem, "pdlp", device.kind)
-    start = filtered(problem, start)
+    request = SolveRequest(
+        device, problem, options, progress, filtered(problem, start), norms, milestone, points
+    )
     outcome = None
     try:
-        outcome = run_with_alternate_scalings(
-            device, problem, options, progress, start, settings, norms, milestone, points
-        )
+        outcome = run_with_alternate_scalings(request, settings)
     except Exception as error:
         if device.kind == "cpu" or not device.is_out_of_memory(error):
             if isinstance(device, DeviceGroup):
@@ -106,9 +106,8 @@ def solve(
     if outcome is None:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        outcome = run_with_alternate_scalings(
-            cpu(), problem, options, progress, start, settings, norms, milestone, points
-        )
+        request = dataclasses.replace(request, device=cpu())
+        outcome = run_with_alternate_scalings(request, settings)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)

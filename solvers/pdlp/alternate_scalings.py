@@ -62,6 +62,26 @@ ERRORS = ("relative_primal_residual", "relative_dual_residual", "relative_gap")
 Statistics = Mapping[str, float | int | str]
 
 
+@dataclass(frozen=True, eq=False)
+class SolveRequest:
+    """What is solved, where, and from which point, as :func:`solvers.pdlp.solve` explains it."""
+
+    device: Device
+    problem: Problem
+    options: EngineOptions
+    progress: Progress
+    start: Start | None = None
+    norms: Norms | None = None
+    milestone: Milestone | None = None
+    points: IntermediatePoints | None = None
+
+    @property
+    def iteration_limit(self) -> float:
+        """Iterations at the most; inf for no limit."""
+        limit = self.options.iteration_limit
+        return math.inf if limit is None else limit
+
+
 @dataclass(eq=False)
 class _Best:
     """What the runs so far have come to.
@@ -89,21 +109,10 @@ class _Best:
                 self.left, self.start = left, Start(x=answer.x, row_dual=answer.row_dual)
 
 
-def run_with_alternate_scalings(
-    device: Device,
-    problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
-    start: Start | None,
-    settings: Settings,
-    norms: Norms | None,
-    milestone: Milestone | None,
-    points: IntermediatePoints | None = None,
-) -> Outcome:
-    """Prepare and run a solve on a device until it ends for a reason other than its scaling.
-
-    The arguments are those of :func:`solvers.pdlp.solve`.
-    """
+def run_with_alternate_scalings(request: SolveRequest, settings: Settings) -> Outcome:
+    """Prepare and run a solve on a device until it ends for a reason other than its scaling."""
+    device, problem = request.device, request.problem
+    options, progress, limit = request.options, request.progress, request.iteration_limit
     other = without_curtis_reid(settings)
     if other == settings:
         settings = settings.changed(alternation={"iterations": None})
@@ -111,18 +120,17 @@ def run_with_alternate_scalings(
     supervision = Supervision(
         stagnation=Stagnation(settings.stagnation, criteria),
         polishing=PolishingSchedule(settings, options.tolerance, problem.num_nonzeros, run),
-        milestone=None if milestone is None else MilestoneWatch(milestone),
-        points=points,
+        milestone=None if request.milestone is None else MilestoneWatch(request.milestone),
+        points=request.points,
     )
-    limit = math.inf if options.iteration_limit is None else options.iteration_limit
     length = _first_length(settings, options.tolerance)
     made = 0
-    best = _Best(start=start)
+    best = _Best(start=request.start)
     coefficients: Coefficients | None = None
     trial = None
-    if not math.isinf(length) and is_worth_a_trial(problem, options, device, settings):
+    if not math.isinf(length) and is_worth_a_trial(request, settings):
         with device.activate():
-            trial = try_scalings(device, problem, options, progress, start, settings, norms)
+            trial = try_scalings(request, settings)
         if trial.settings == other:
             other = settings
         settings, made, best.statistics = trial.settings, trial.iterations, trial.statistics
@@ -135,7 +143,14 @@ def run_with_alternate_scalings(
         with device.activate():
             if trial is None:
                 state = prepare(
-                    problem, here, device, progress, best.start, settings, norms, coefficients
+                    problem,
+                    here,
+                    device,
+                    progress,
+                    best.start,
+                    settings,
+                    request.norms,
+                    coefficients,
                 )
             else:
                 state, trial = trial.state, None
@@ -248,35 +263,27 @@ class ScalingTrial:
         }
 
 
-def is_worth_a_trial(
-    problem: Problem, options: EngineOptions, device: Device, settings: Settings
-) -> bool:
+def is_worth_a_trial(request: SolveRequest, settings: Settings) -> bool:
     """Whether a solve is large enough, with room for a second set of vectors and for a trial."""
-    trial = settings.trial
+    trial, problem, device = settings.trial, request.problem, request.device
     needed = memory_needed(problem, settings=settings) + vector_bytes(problem)
-    limit = math.inf if options.iteration_limit is None else options.iteration_limit
     return (
         problem.num_nonzeros >= trial.from_nonzeros
-        and limit > SCALINGS * trial.iterations
+        and request.iteration_limit > SCALINGS * trial.iterations
         and (not device.memory_free or needed < device.memory_free)
     )
 
 
-def try_scalings(
-    device: Device,
-    problem: Problem,
-    options: EngineOptions,
-    progress: Progress,
-    start: Start | None,
-    settings: Settings,
-    norms: Norms | None,
-) -> ScalingTrial:
+def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
     """Iterate with each scaling from one start; return the state to go on with.
 
     No other is tried where the first reaches the tolerance or took long for the time that is left,
     nor one whose scales are the same.
     """
-    there = place(problem, device, settings, progress, options.threads, norms)
+    options, progress, start = request.options, request.progress, request.start
+    there = place(
+        request.problem, request.device, settings, progress, options.threads, request.norms
+    )
     whole = time.perf_counter()
     state = begin(there, options, progress, start, settings)
     began = time.perf_counter()
@@ -292,7 +299,7 @@ def try_scalings(
             break
         whole = time.perf_counter()
         there = rescaled(found.state.problem, rival, progress, options.threads)
-        if any(_are_same(there.scaling, tried, device) for tried in scalings):
+        if any(_are_same(there.scaling, tried, request.device) for tried in scalings):
             continue
         if progress.should_stop():
             break

@@ -1,11 +1,11 @@
-"""A sequence of linear programs with one matrix, each solved from where the last one ended.
+"""A sequence of linear programs with other row sides, each solved from where the last one ended.
 
 Polishing solves the LP of the continuous columns anew for each point, with the same matrix and
-other sides. What depends on the matrix alone is prepared once and stays: its
-layout on the device, the scaling, the step size, and on a GPU the recorded graphs of iterations.
-A solve then uploads the vectors that changed, starts from the last primal and dual point with the
-primal weight that the last solve arrived at, and stops at a tolerance, a time or a number of
-iterations of its own. Nothing is allocated on the device after the first solve.
+other sides. What does not depend on the sides is prepared once and stays: the layout of the matrix
+on the device, the scaling, the step size, and on a GPU the recorded graphs of iterations. A solve
+then uploads the sides, starts from the last primal and dual point with the primal weight that the
+last solve arrived at, and has limits of its own. Nothing is allocated on the device after the first
+solve.
 
 Infeasibility is not looked for here: the point of a problem without a solution is one of little
 error, and does not claim to be converged.
@@ -31,7 +31,6 @@ from solvers.core.rows import euclidean, inner
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.restarts import go_back_to_best
-from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import prepare, suggested_weight
 from solvers.pdlp.state import Iterate, overwrite
 from solvers.pdlp.termination import Record
@@ -39,10 +38,6 @@ from solvers.pdlp.termination import Record
 WEIGHT_RANGE = 1e3
 """How far the primal weight carried over may be from the one that the new data suggest, as a
 factor: a solve that ended badly leaves an absurd one behind."""
-
-
-VECTORS = ("cost", "lower", "upper", "row_lower", "row_upper")
-"""What may change from solve to solve, by the names of ``Problem``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,36 +102,19 @@ class OwnStream:
         return stack
 
 
-def within_limits(
-    x: FloatArray,
-    y: FloatArray,
-    *,
-    lower: FloatArray,
-    upper: FloatArray,
-    row_lower: FloatArray,
-    row_upper: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """Return points within their bounds and duals of allowed signs, zeros for what is unknown."""
-    x = np.clip(np.where(np.isfinite(x), x, 0.0), lower, upper)
-    y = np.where(np.isfinite(y), y, 0.0)
-    return x, allowed_duals(y, row_lower, row_upper)
-
-
 class WarmStarted:
-    """A prepared problem whose vectors may change from solve to solve; for one thread at a time.
+    """A prepared problem whose row sides may change; for one thread at a time.
 
     Parameters
     ----------
     problem : Problem
-        The matrix, and the vectors of the first solve; integrality is ignored. Sides and bounds
-        may become infinite or finite later.
+        The matrix, and the row sides of the first solve; integrality is ignored. Sides may become
+        infinite or finite later.
     options : EngineOptions
         ``threads``, ``seed`` and ``tolerance`` are read.
     device : Device
     progress : Progress
         Asked whether to stop, beside the limits of each solve.
-    settings : Settings
-        Constants of the method.
 
     Raises
     ------
@@ -152,7 +130,6 @@ class WarmStarted:
         options: EngineOptions,
         device: Device,
         progress: Progress,
-        settings: Settings = DEFAULT,
     ) -> None:
         if problem.num_nonzeros == 0:
             raise EngineError(
@@ -161,16 +138,16 @@ class WarmStarted:
             )
         self._stream = OwnStream(device)
         self._clock = Clock(progress)
-        self._tolerance = options.tolerance
-        self._offset = problem.offset
+        self._problem = problem
         with self._stream.activate():
-            self._state = prepare(problem, options, device, self._clock, settings=settings)
+            self._state = prepare(problem, options, device, self._clock)
             self._blocks = iteration_blocks(self._state, self._clock)
             there = self._state.problem
-            self._column_scale = there.columns_to_host(there.scaling.column)
+            scaled_cost = problem.cost * there.columns_to_host(there.scaling.column)
             self._row_scale = there.rows_to_host(there.scaling.row)
             self._first_control = self._state.read_control()
-        self._vectors: dict[str, FloatArray] = {name: getattr(problem, name) for name in VECTORS}
+        self._row_lower, self._row_upper = problem.row_lower, problem.row_upper
+        self._scaled_cost_norm = euclidean(scaled_cost)
         self._x, self._y = np.zeros(problem.num_columns), np.zeros(problem.num_rows)
         self._weight = float(self._first_control[Control.WEIGHT])
         self._step = float(self._first_control[Control.STEP])
@@ -178,27 +155,19 @@ class WarmStarted:
     def solve(
         self,
         *,
-        cost: FloatArray | None = None,
-        lower: FloatArray | None = None,
-        upper: FloatArray | None = None,
         row_lower: FloatArray | None = None,
         row_upper: FloatArray | None = None,
         x: FloatArray | None = None,
-        y: FloatArray | None = None,
-        tolerance: float | None = None,
         seconds: float = math.inf,
         iterations: int | None = None,
     ) -> Point:
-        """Solve with the vectors given and, for the rest, those of the solve before.
+        """Solve with these row sides, or those of the solve before.
 
         Parameters
         ----------
-        cost, lower, upper : (n,) float64, optional
         row_lower, row_upper : (m,) float64, optional
-        x, y : (n,) and (m,) float64, optional
+        x : (n,) float64, optional
             Where to start; by default where the last solve ended, at first from zero.
-        tolerance : float, optional
-            On the three relative errors; by default that of the options.
         seconds : float
             Time for this solve.
         iterations : int, optional
@@ -210,29 +179,25 @@ class WarmStarted:
             Converged, or the one of least error when a limit came.
         """
         self._clock.restart(seconds)
-        given = (cost, lower, upper, row_lower, row_upper)
+        there = self._state.problem
+        order = there.coefficients.row_order
         with self._stream.activate():
-            for name, values in zip(VECTORS, given, strict=True):
-                if values is not None:
-                    self._replace(name, values)
-            self._start(self._x if x is None else x, self._y if y is None else y)
-            self._write_control(self._tolerance if tolerance is None else tolerance)
+            if row_lower is not None:
+                self._row_lower = row_lower
+                overwrite(there.row_lower, row_lower, order)
+            if row_upper is not None:
+                self._row_upper = row_upper
+                overwrite(there.row_upper, row_upper, order)
+            self._start(self._x if x is None else x)
+            self._write_control()
             record = self._iterate(math.inf if iterations is None else iterations)
             return self._point(record)
 
-    def _replace(self, name: str, values: FloatArray) -> None:
-        """Take over one of the five vectors, on the host and on the device."""
-        self._vectors[name] = values
-        there = self._state.problem
-        is_row = name.startswith("row")
-        order = there.coefficients.row_order if is_row else there.coefficients.column_order
-        overwrite(getattr(there, name), values, order)
-
-    def _start(self, x: FloatArray, y: FloatArray) -> None:
-        """Put the point to start from everywhere a point is kept."""
-        now = self._vectors
-        x, y = within_limits(x, y, **{name: now[name] for name in now if name != "cost"})
-        self._x, self._y = x, y
+    def _start(self, x: FloatArray) -> None:
+        """Put the point to start from, and the last duals, everywhere a point is kept."""
+        problem = self._problem
+        self._x = x = np.clip(np.where(np.isfinite(x), x, 0.0), problem.lower, problem.upper)
+        self._y = y = allowed_duals(self._y, self._row_lower, self._row_upper)
         orders = self._state.problem.coefficients
         for side, values, order in (
             (self._state.x, x, orders.column_order),
@@ -241,13 +206,10 @@ class WarmStarted:
             for part in (side.point, side.anchor, side.projection, side.best):
                 overwrite(part, values, order)
 
-    def _write_control(self, tolerance: float) -> None:
+    def _write_control(self) -> None:
         """Write the control array of a solve that begins."""
-        now = self._vectors
-        sides = side_sizes(now["row_lower"], now["row_upper"])
-        suggested = suggested_weight(
-            euclidean(now["cost"] * self._column_scale), euclidean(sides * self._row_scale)
-        )
+        sides = side_sizes(self._row_lower, self._row_upper)
+        suggested = suggested_weight(self._scaled_cost_norm, euclidean(sides * self._row_scale))
         weight = float(np.clip(self._weight, suggested / WEIGHT_RANGE, suggested * WEIGHT_RANGE))
         control = self._first_control.copy()
         for place, value in {
@@ -256,11 +218,7 @@ class WarmStarted:
             Control.BEST_WEIGHT: weight,
             Control.TAU: self._step / weight,
             Control.SIGMA: self._step * weight,
-            Control.PRIMAL_TOLERANCE: tolerance,
-            Control.DUAL_TOLERANCE: tolerance,
-            Control.GAP_TOLERANCE: tolerance,
             Control.SIDE_NORM: euclidean(sides),
-            Control.COST_NORM: euclidean(now["cost"]),
         }.items():
             control[place] = value
         overwrite(self._state.control, control)
@@ -303,7 +261,7 @@ class WarmStarted:
         return Point(
             x=self._x,
             y=self._y,
-            objective=inner(self._vectors["cost"], self._x) + self._offset,
+            objective=inner(self._problem.cost, self._x) + self._problem.offset,
             error=error,
             iterations=0 if record is None else record.iterations,
             is_converged=converged,

@@ -14,7 +14,12 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import alternate_scalings
-from solvers.pdlp.alternate_scalings import ScalingTrial, is_worth_a_trial, try_scalings
+from solvers.pdlp.alternate_scalings import (
+    ScalingTrial,
+    SolveRequest,
+    is_worth_a_trial,
+    try_scalings,
+)
 from solvers.pdlp.control import Control
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.settings import DEFAULT
@@ -55,7 +60,7 @@ def trials(listener: Listener) -> list[str]:
 
 
 def tried(problem: Problem, start: Start | None = None) -> ScalingTrial:
-    return try_scalings(cpu(), problem, OPTIONS, Progress(), start, TRIED, None)
+    return try_scalings(SolveRequest(cpu(), problem, OPTIONS, Progress(), start), TRIED)
 
 
 def error_alone(problem: Problem, settings: pdlp.Settings) -> float:
@@ -127,8 +132,10 @@ def test_a_start_that_is_the_answer_needs_no_trial() -> None:
 
 def test_two_sets_of_vectors_need_room() -> None:
     problem = badly_scaled(2)
-    assert is_worth_a_trial(problem, OPTIONS, cpu(), TRIED)
-    assert not is_worth_a_trial(problem, OPTIONS, replace(cpu(), memory_free=1000), TRIED)
+    assert is_worth_a_trial(SolveRequest(cpu(), problem, OPTIONS, Progress()), TRIED)
+    assert not is_worth_a_trial(
+        SolveRequest(replace(cpu(), memory_free=1000), problem, OPTIONS, Progress()), TRIED
+    )
 
 
 @pytest.mark.parametrize("devices", [2, 3])
@@ -136,7 +143,7 @@ def test_on_several_devices_it_is_that_of_one(devices: int) -> None:
     problem = badly_scaled(3)
     group = DeviceGroup.of([cpu()] * devices)
     alone = tried(problem)
-    together = try_scalings(group, problem, OPTIONS, Progress(), None, TRIED, None)
+    together = try_scalings(SolveRequest(group, problem, OPTIONS, Progress()), TRIED)
     assert together.settings == alone.settings
     assert together.iterations == alone.iterations > 0
     errors = [trial.state.read_control()[Control.BEST_ERROR] for trial in (alone, together)]
