@@ -24,6 +24,7 @@ import numpy.typing as npt
 from solvers.core.concurrency import start_thread
 from solvers.core.errors import DeviceError
 from solvers.core.process_state import Slot
+from solvers.core.transfers import PIECE, fetch, send
 
 CUDA_13 = 13000
 """Driver interface version from which the CUDA 13 build of CuPy is the right one."""
@@ -89,12 +90,15 @@ class Device:
         """Return a contiguous copy of a host array in this device's memory."""
         if self.kind == "cpu":
             return np.array(array, order="C", copy=True)
-        return self.xp.asarray(np.ascontiguousarray(array))
+        there = np.ascontiguousarray(array)
+        return send(self, there) if there.nbytes > 2 * PIECE else self.xp.asarray(there)
 
     def to_host(self, array: Any) -> npt.NDArray[Any]:
         """Return an array of this device as a NumPy array; waits for its computation."""
         if self.kind == "cpu":
             return np.array(array, copy=True)
+        if array.nbytes > 2 * PIECE and array.flags.c_contiguous:
+            return fetch(self, array)
         host: npt.NDArray[Any] = self.xp.asnumpy(array)
         return host
 

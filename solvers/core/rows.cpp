@@ -1,6 +1,7 @@
 // Loops over the entries of a matrix: what is told of its rows, and parts of it.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "native/bindings.h"
@@ -27,6 +28,19 @@ void row_sizes(const SparseRows<Index> &rows, Span<double> smallest, Span<double
         }
         smallest[i] = least;
         largest[i] = most;
+    });
+}
+
+/// Bytes that a thread copies at a time.
+constexpr std::int64_t COPIED = 1 << 20;
+
+/// Copy memory, on up to ``threads`` threads.
+void copy_bytes(Span<const std::uint8_t> source, Span<std::uint8_t> target, int threads) {
+    const std::int64_t size = source.size();
+    check_length("target", target.size(), size);
+    parallel_for(threads, (size + COPIED - 1) / COPIED, [&](std::int64_t piece) {
+        const std::int64_t first = piece * COPIED;
+        std::memcpy(target.data() + first, source.data() + first, std::min(COPIED, size - first));
     });
 }
 
@@ -194,6 +208,7 @@ template <class Index> void declare(native::Module &module) {
 
 NATIVE_MODULE(core_rows) {
     expose(module, "size_range", &size_range, "values", "range", "threads");
+    expose(module, "copy_bytes", &copy_bytes, "source", "target", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

@@ -27,6 +27,7 @@ from solvers.core.progress import Progress
 from solvers.core.rows import euclidean
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.layout import to_device
 from solvers.pdlp.scaling import find_scaling, spectral_norm
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import (
@@ -37,7 +38,6 @@ from solvers.pdlp.state import (
     State,
     of_rows,
     partial_sums,
-    to_device,
 )
 from solvers.pdlp.termination import Criteria
 from solvers.sparse.slices import Packed, Plan, pack

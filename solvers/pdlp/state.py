@@ -21,18 +21,7 @@ from solvers.pdlp.control import Control
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import SUMS, slots_of
 from solvers.pdlp.settings import Settings
-from solvers.sparse.slices import (
-    CPU_PLAN,
-    Packed,
-    Plan,
-    Slices,
-    in_place,
-    in_slices,
-    inverse,
-    ordered,
-    pack,
-    row_order,
-)
+from solvers.sparse.slices import Slices, in_place, ordered
 
 if TYPE_CHECKING:
     from solvers.pdlp.distributed.matrix import SharedMatrix
@@ -95,32 +84,6 @@ class Coefficients:
 
 def _ordered(values: FloatArray, order: Any) -> FloatArray:
     return values if order is None else ordered(values, order)
-
-
-def to_device(
-    problem: Problem, device: Device, plan: Plan, pack_from: int, threads: int = 0
-) -> Coefficients:
-    """Lay the matrix of a problem out by rows and by columns, and copy it to the device.
-
-    Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
-    and each way of packing needs kernels compiled for it.
-    """
-    rows, columns = problem.entries, problem.by_column(threads)
-    if device.kind == "cpu":
-        none = np.zeros(0, dtype=np.int64)
-        return Coefficients(
-            in_slices(rows, CPU_PLAN, none, none, Packed()),
-            in_slices(columns, CPU_PLAN, none, none, Packed()),
-        )
-    packed = pack(rows.data, *rows.shape) if rows.nnz >= pack_from else Packed()
-    rows_ordered, columns_ordered = row_order(rows, plan), row_order(columns, plan)
-    row_position, column_position = inverse(rows_ordered), inverse(columns_ordered)
-    return Coefficients(
-        in_slices(rows, plan, rows_ordered, column_position, packed, threads).to_device(device),
-        in_slices(columns, plan, columns_ordered, row_position, packed, threads).to_device(device),
-        rows_ordered,
-        columns_ordered,
-    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -90,27 +90,22 @@ class Packed:
         return issubclass(self.kind, np.unsignedinteger)
 
 
-def pack(values: FloatArray, rows: int, columns: int) -> Packed:
+def pack(values: FloatArray, rows: int, columns: int, threads: int = 1) -> Packed:
     """Find the shortest exact way to store the entries of a matrix and of its transpose.
 
     Codes for few distinct values (nnz,), float32 where that is exact, else float64.
     """
-    from solvers.native.sparse_slices import distinct_values
+    from solvers.native.sparse_slices import are_single, distinct_values
 
+    threads = threads_for(STEPS_PER_ENTRY * values.size, threads)
     short = max(rows, columns) <= np.iinfo(np.uint16).max + 1
     index_kind = np.uint16 if short and values.size >= SHORT_INDICES_FROM else np.int32
     found = np.empty(MANY_VALUES)
-    count = distinct_values(values, found)
+    count = distinct_values(values, found, threads)
     if count < MANY_VALUES:
         kind = np.uint8 if count < FEW_VALUES else np.uint16
         return Packed(kind, index_kind, np.concatenate([np.zeros(1), np.sort(found[:count])]))
-    # most that are inexact show it at once, and a look at all takes as much memory as they do
-    exact = all(_are_single(part) for part in (values[:MANY_VALUES], values))
-    return Packed(np.float32 if exact else np.float64, index_kind)
-
-
-def _are_single(values: FloatArray) -> bool:
-    return bool((values.astype(np.float32).astype(np.float64) == values).all())
+    return Packed(np.float32 if are_single(values, threads) else np.float64, index_kind)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +177,20 @@ class Slices:
         return -(-int(self.meta.shape[0]) // UNIT)
 
     @property
+    def stored_entries(self) -> int:
+        """Entries that all slices have room for."""
+        return int(self.meta[-1, :2].sum(dtype=np.int64)) * self.height if len(self.meta) else 0
+
+    @property
+    def filled(self) -> int:
+        """Slices with rows in them, on the host; fillers of the last unit come after them."""
+        return int(np.count_nonzero(self.meta[:, 3]))
+
+    def with_entries(self, indices: Any, values: Any) -> Slices:
+        """Return slices with entries in them."""
+        return replace(self, indices=indices, values=values)
+
+    @property
     def entry_bytes(self) -> int:
         """Bytes of one stored entry."""
         return int(self.indices.dtype.itemsize + self.values.dtype.itemsize)
@@ -198,25 +207,41 @@ class Slices:
         return int(self.indices.size) / max(1, self.nonzeros) - 1.0
 
 
-def row_order(matrix: SparseRows, plan: Plan) -> IndexArray:
-    """Return the order (rows,) in which the rows of a matrix are laid out: longest first.
+@dataclass(frozen=True, eq=False)
+class RowOrder:
+    """How the rows of a matrix are laid out: longest first.
 
     Rows of one length keep their order, which in models is that of one family of constraints.
+
+    Parameters
+    ----------
+    order : (rows,) int32 array
+        The old number of each new row.
+    position : (rows,) int32 array
+        The new number of each old row.
+    lengths : (rows,) int array
+        Entries of each new row.
+    is_kept : bool
+        All rows stay where they are.
     """
-    if plan.height == 1:
-        return np.arange(matrix.shape[0])
+
+    order: IndexArray
+    position: IndexArray
+    lengths: IndexArray
+    is_kept: bool
+
+
+def order_rows(matrix: SparseRows, threads: int = 1) -> RowOrder:
+    """Order the rows of a matrix by their lengths, on so many CPU threads, 0 for all."""
     from solvers.native.sparse_slices import order_by_length
 
-    order = np.empty(matrix.shape[0], dtype=np.int64)
-    order_by_length(matrix.indptr, order)
-    return order
-
-
-def inverse(order: IndexArray) -> IndexArray:
-    """Return the new number of each old row, given the old number of each new one."""
-    position = np.empty_like(order)
-    position[order] = np.arange(order.size)
-    return position
+    rows = matrix.shape[0]
+    order, position = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32)
+    lengths = np.empty(rows, dtype=matrix.indptr.dtype)
+    is_kept = order_by_length(
+        matrix.indptr, order, position, lengths, threads_for(STEPS_PER_ENTRY * rows, threads)
+    )
+    return RowOrder(order, position, lengths, is_kept)
 
 
 def ordered(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatArray:
@@ -224,7 +249,7 @@ def ordered(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatArr
     from solvers.native.sparse_slices import take
 
     found = np.empty(order.size)
-    take(values, order, found, threads_for(order.size, threads))
+    take(values, order.astype(np.int32, copy=False), found, threads_for(order.size, threads))
     return found
 
 
@@ -233,7 +258,7 @@ def in_place(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatAr
     from solvers.native.sparse_slices import put_back
 
     found = np.empty(order.size)
-    put_back(values, order, found, threads_for(order.size, threads))
+    put_back(values, order.astype(np.int32, copy=False), found, threads_for(order.size, threads))
     return found
 
 
@@ -252,7 +277,7 @@ def in_slices(
     matrix : SparseRows
     plan : Plan
     order : (rows,) int array
-        From :func:`row_order`: the old number of each new row.
+        The old number of each new row, longest first.
     column_position : (columns,) int array
         The new number of each old column.
     packed : Packed
@@ -264,8 +289,8 @@ def in_slices(
         return _as_rows(matrix)
     from solvers.native.sparse_slices import fill
 
-    meta, splits = _shape(matrix.lengths[order], plan)
-    entries = int(meta[:, 1].sum(dtype=np.int64)) * plan.height
+    slices = without_entries(matrix, plan, matrix.lengths[order], packed)
+    entries = slices.stored_entries
     values = np.zeros(entries, dtype=packed.kind)
     indices = np.zeros(entries, dtype=packed.index_kind)
     fill(
@@ -273,22 +298,31 @@ def in_slices(
         matrix.indices,
         matrix.data,
         packed.table,
-        order,
-        column_position,
-        meta,
+        order.astype(np.int32, copy=False),
+        column_position.astype(np.int32, copy=False),
+        slices.meta,
         plan.height,
         indices,
         values,
         threads_for(STEPS_PER_ENTRY * matrix.nnz, threads),
     )
+    return slices.with_entries(indices, values)
+
+
+def without_entries(matrix: SparseRows, plan: Plan, lengths: IndexArray, packed: Packed) -> Slices:
+    """Return the slices of a matrix with no entries in them yet, on the host.
+
+    ``lengths`` (rows,) are those of its rows as they are laid out, longest first.
+    """
+    meta, splits = _shape(lengths, plan)
     return Slices(
         rows=matrix.shape[0],
         columns=matrix.shape[1],
         nonzeros=matrix.nnz,
         height=plan.height,
         meta=meta,
-        indices=indices,
-        values=values,
+        indices=np.zeros(0, dtype=packed.index_kind),
+        values=np.zeros(0, dtype=packed.kind),
         table=packed.table if packed.is_coded else np.zeros(0),
         splits=splits,
         partials=np.zeros((max(1, splits.shape[0]), 3)),

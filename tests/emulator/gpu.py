@@ -33,7 +33,7 @@ class HostEvent:
 
     seconds = 0.0
 
-    def record(self) -> None:
+    def record(self, stream: Any = None) -> None:
         """Take note of the time."""
         self.seconds = time.perf_counter()
 

@@ -14,8 +14,7 @@ from solvers.sparse.slices import (
     Plan,
     Slices,
     in_slices,
-    inverse,
-    row_order,
+    order_rows,
 )
 from tests.emulator.gpu import EmulatedGpu
 from tests.matrices import as_problem_matrix
@@ -45,15 +44,28 @@ class Laid:
         return Laid(self.matrix, unpacked(self.by_row), unpacked(self.by_column))
 
 
-def lay_out(matrix: sp.csr_array, plan: Plan = CPU_PLAN, packing: str = "float64") -> Laid:
-    """Lay a matrix out on the host; coefficients become such as the packing can stand for."""
+def lay_out(
+    matrix: sp.csr_array,
+    plan: Plan = CPU_PLAN,
+    packing: str = "float64",
+    packed: Packed | None = None,
+) -> Laid:
+    """Lay a matrix out on the host, as ``packed`` says.
+
+    Without that coefficients become such as the packing can stand for.
+    """
     matrix = as_problem_matrix(matrix.copy())
-    matrix.data, packed = packable(matrix, packing)
+    if packed is None:
+        matrix.data, packed = packable(matrix, packing)
     of_rows, of_columns = SparseRows.of(matrix), SparseRows.of(matrix.tocsc())
-    rows, columns = row_order(of_rows, plan), row_order(of_columns, plan)
-    ordered = as_problem_matrix(matrix[rows][:, columns])
-    by_row = in_slices(of_rows, plan, rows, inverse(columns), packed)
-    by_column = in_slices(of_columns, plan, columns, inverse(rows), packed)
+    if plan.height == 1:
+        none = np.zeros(0, dtype=np.int32)
+        laid = (in_slices(one, plan, none, none, packed) for one in (of_rows, of_columns))
+        return Laid(matrix, *laid)
+    rows, columns = order_rows(of_rows), order_rows(of_columns)
+    ordered = as_problem_matrix(matrix[rows.order][:, columns.order])
+    by_row = in_slices(of_rows, plan, rows.order, columns.position, packed)
+    by_column = in_slices(of_columns, plan, columns.order, rows.position, packed)
     return Laid(ordered, by_row, by_column)
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp.layout import to_device
 from solvers.pdlp.scaling import spectral_norm
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import place
-from solvers.pdlp.state import to_device
 from solvers.sparse.slices import Plan
 from tests.matrices import MATRICES
 from tests.pdlp.matrices import PACKINGS, PLANS, PRETENDED_GPU, lay_out

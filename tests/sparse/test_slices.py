@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from solvers.core.device import cpu
 from solvers.core.rows import SparseRows
+from solvers.native.sparse_slices import are_single, distinct_values, order_by_length
 from solvers.sparse import slices as slices_module
 from solvers.sparse.slices import (
     CPU_PLAN,
@@ -23,9 +24,8 @@ from solvers.sparse.slices import (
     Plan,
     Slices,
     in_slices,
-    inverse,
+    order_rows,
     pack,
-    row_order,
 )
 from tests.matrices import (
     MATRICES,
@@ -126,7 +126,7 @@ def test_rows_of_any_length_are_laid_out_by_any_plan(plan, lengths, columns, see
     indices = np.concatenate([*indices, []]).astype(np.int32)
     values = generator.standard_normal(indices.size)
     rows = SparseRows(values, indices, starts, (lengths.size, columns))
-    order = row_order(rows, plan)
+    order = order_rows(rows).order
     position = generator.permutation(columns)
     slices = in_slices(rows, plan, order, position, Packed())
     vector = generator.standard_normal(columns)
@@ -249,6 +249,21 @@ def test_floats_are_short_where_that_is_exact():
     assert pack(np.append(short[:17], 1e300), 9, 9).is_coded
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("late", [0, 65_535, 65_536, 65_537, 190_000, 199_999])
+def test_all_values_are_looked_at_by_any_number_of_threads(late, threads):
+    values = np.ones(200_000)
+    values[late] = 0.1
+    assert not are_single(values, threads)
+    found = np.empty(3)
+    assert distinct_values(values, found, threads) == 2
+    assert sorted(found[:2]) == [0.1, 1.0]
+    values[-1 - late] = 0.2
+    assert distinct_values(values, np.empty(2), threads) == 2, "there are too many"
+    values[[late, -1 - late]] = 0.5
+    assert are_single(values, threads)
+
+
 @settings(max_examples=60)
 @given(
     values=st.lists(
@@ -272,10 +287,28 @@ def test_packing_is_exact(values):
 def test_order_is_longest_first_and_stable():
     starts = np.array([0, 2, 2, 5, 7, 7])
     rows = SparseRows(np.zeros(7), np.zeros(7, int), starts, (5, 9))
-    order = row_order(rows, Plan())
-    assert order.tolist() == [2, 0, 3, 1, 4]
-    assert inverse(order)[order].tolist() == [0, 1, 2, 3, 4]
-    assert row_order(rows, CPU_PLAN).tolist() == [0, 1, 2, 3, 4]
+    found = order_rows(rows)
+    assert found.order.tolist() == [2, 0, 3, 1, 4]
+    assert found.position[found.order].tolist() == [0, 1, 2, 3, 4]
+    assert found.lengths.tolist() == [3, 2, 2, 0, 0]
+    assert not found.is_kept
+
+
+@settings(max_examples=60)
+@given(
+    lengths=st.lists(st.sampled_from([0, 1, 2, 4095, 4096, 4097, 9000]), max_size=40),
+    threads=st.sampled_from([1, 2, 3, 50]),
+)
+def test_any_number_of_threads_orders_rows_by_length(lengths, threads):
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    order, position = np.empty((2, len(lengths)), dtype=np.int32)
+    sorted_lengths = np.empty(len(lengths), dtype=np.int32)
+    is_kept = order_by_length(starts, order, position, sorted_lengths, threads)
+    expected = sorted(range(len(lengths)), key=lambda row: -lengths[row])
+    assert order.tolist() == expected
+    assert position[order].tolist() == [*range(len(lengths))]
+    assert sorted_lengths.tolist() == [lengths[row] for row in expected]
+    assert is_kept == (expected == sorted(expected))
 
 
 def test_nothing_is_copied_on_a_cpu():

@@ -25,7 +25,7 @@ def share_out(
     """Share the matrix of a problem out by rows and by columns, and copy it to the devices.
 
     ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
-    arguments are those of :func:`solvers.pdlp.state.to_device`.
+    arguments are those of :func:`solvers.pdlp.layout.to_device`.
     """
     rows, columns = problem.entries, problem.columns
     on_cpu = group.members[0].kind == "cpu"

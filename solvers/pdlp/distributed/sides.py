@@ -307,7 +307,7 @@ def _side(lengths: IndexArray, readers: Readers, plan: Plan, piece: int) -> Side
     transfers, copies = _transfers(orders, bounds, read)
     return Side(
         size=int(lengths.size),
-        order=np.concatenate(orders),
+        order=np.concatenate(orders).astype(np.int32),
         bounds=tuple(bounds),
         transfers=tuple(transfers),
         lengths=tuple(copies),

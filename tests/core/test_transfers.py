@@ -1,0 +1,41 @@
+"""Copies of large arrays, piece by piece through places that take turns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from solvers.core import transfers
+from solvers.core.transfers import Pinned, copy, fetch, send
+from tests.emulator.gpu import EmulatedGpu
+
+GPU = EmulatedGpu("cuda", "the host")
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (1024,), (1025,), (5, 700), (3, 1, 1000)])
+@pytest.mark.parametrize("kind", [np.float64, np.int32, np.uint8])
+def test_arrays_arrive_whole_and_come_back(shape, kind, monkeypatch):
+    monkeypatch.setattr(transfers, "PIECE", 1024)
+    array = np.random.default_rng(0).integers(0, 200, shape).astype(kind)
+    there = send(GPU, array)
+    assert there is not array
+    assert there.dtype == kind
+    np.testing.assert_array_equal(there, array)
+    back = fetch(GPU, there)
+    assert back.dtype == kind
+    np.testing.assert_array_equal(back, array)
+
+
+def test_another_type_is_converted_on_the_way():
+    target = GPU.xp.empty(3, dtype=np.int32)
+    with Pinned(GPU, 64) as pinned:
+        pinned.send(np.array([1, 2, 2**31 - 1]), target)
+    assert target.tolist() == [1, 2, 2**31 - 1]
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 20) - 1, (1 << 20) + 1, 12_000_001])
+def test_memory_is_copied_on_any_number_of_threads(size):
+    source = np.random.default_rng(1).integers(0, 255, size, dtype=np.uint8)
+    target = np.zeros_like(source)
+    copy(source, target)
+    assert np.array_equal(source, target)
