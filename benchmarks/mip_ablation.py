@@ -4,7 +4,7 @@
         [--without NAME ...] [--variants module.NAME=value ...] [--threads 2] [--at-once 1]
         [--resume RECORD] [--work W]
 
-Each row of ``solvers/mip/portfolio/table.py`` is left out in turn, then each kind; ``--without``
+Each row of ``solvers/mip/table.py`` is left out in turn, then each kind; ``--without``
 names some of them, and ``--variants`` adds constants with other values. FOLDER holds INSTANCES.csv
 (see ``mip_sets.py``). The program as it is runs with the seeds, and once more with as many others:
 what differs between those two is the noise, and stands in a row of its own.
@@ -84,7 +84,7 @@ def main() -> int:
 
 def names() -> list[str]:
     """Return the heuristics of the table, then their kinds."""
-    from solvers.mip.portfolio.table import TABLE
+    from solvers.mip.table import TABLE
 
     single = dict.fromkeys(row.name for row in TABLE)
     kinds = dict.fromkeys(f"kind:{row.kind}" for row in TABLE if row.kind)

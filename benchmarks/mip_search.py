@@ -27,11 +27,11 @@ import scipy.sparse as sp
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import read
 from solvers.core.problem import FloatArray, Problem
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.cpu.layout import BALANCED, FAST, JUMP, V1, V2
 from solvers.mip.heuristics.local_search.cpu.walk import walk
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (100_000, 80_000, 3)}
 """Rows, columns and entries in a row of the synthetic models."""

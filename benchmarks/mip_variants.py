@@ -36,7 +36,7 @@ from benchmarks.mip_sets import Entry, read_index
 from benchmarks.record import Column, print_table, write_record
 
 if TYPE_CHECKING:
-    from solvers.mip.portfolio.table import Row
+    from solvers.mip.table import Row
 
 PATIENCE = 60.0
 """Seconds beyond the limit after which a run is killed: loading and reading are in them."""
@@ -157,7 +157,7 @@ def _child(task: dict[str, object]) -> None:
     import gpu_bridge as gb
 
     # some variants import it to change it, which must not save them time that the others spend
-    importlib.import_module("solvers.mip.portfolio.table")
+    importlib.import_module("solvers.mip.table")
     for change in filter(None, str(task["variant"]).split(",")):
         _change(change.strip())
     options = dict(task["options"])  # type: ignore[call-overload]
@@ -186,7 +186,7 @@ def _change(change: str) -> None:
         module, _, constant = name.rpartition(".")
         setattr(importlib.import_module(module), constant, float(value))
         return
-    from solvers.mip.portfolio import table
+    from solvers.mip import table
 
     kept = tuple(row for row in table.TABLE if not is_named(row, change[1:]))
     if len(kept) == len(table.TABLE):

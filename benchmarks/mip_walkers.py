@@ -34,6 +34,7 @@ import scipy.sparse as sp
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
 from solvers.core.problem import FloatArray, Problem
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu.fleet import (
     WARP_LADDER,
     Fleet,
@@ -47,7 +48,6 @@ from solvers.mip.heuristics.local_search.gpu.layout import Layout, bytes_per_wal
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (80_000, 100_000, 4)}

@@ -47,6 +47,14 @@ ORDER = (
 
 PLACE = {part: number for number, part in enumerate(ORDER)}
 
+MIP_ORDER = (
+    *("model", "budget", "inference", "solutions", "submip", "portfolio", "heuristics", "table"),
+    *("context", "heuristic_stage", "proof_stage", "presolve_stage", "solve", "__init__"),
+)
+"""The parts of ``solvers/mip``, likewise."""
+
+MIP_PLACE = {part: number for number, part in enumerate(MIP_ORDER)}
+
 EXCEPT = {("outcome", "report")}
 """``Outcome.plot`` imports what draws when it is called."""
 
@@ -90,6 +98,15 @@ def parts_of_the_bridge_that_look_up(root: Path) -> Iterator[str]:
             continue
         if PLACE[other] > PLACE.get(part, len(PLACE)) and (part, other) not in EXCEPT:
             yield f"{one.place} imports gpu_bridge.{other}"
+
+
+def parts_of_the_mip_engine_that_look_up(root: Path) -> Iterator[str]:
+    for one in imports_of(root, "solvers/mip"):
+        part, other = Path(one.path.parts[2]).stem, one.name.split(".")[2:3]
+        if not (one.name.startswith("solvers.mip.") and one.when_run and other[0] in MIP_PLACE):
+            continue
+        if MIP_PLACE[other[0]] > MIP_PLACE[part]:
+            yield f"{one.place} imports solvers.mip.{other[0]}"
 
 
 def import_graph(root: Path) -> dict[str, set[str]]:
@@ -168,6 +185,14 @@ BROKEN: dict[Rule, dict[str, dict[str, str]]] = {
             "gpu_bridge/options.py": "def f():\n    from gpu_bridge import cli"
         },
     },
+    parts_of_the_mip_engine_that_look_up: {
+        "solutions/a.py:2 imports solvers.mip.heuristics": {
+            "solvers/mip/solutions/a.py": "def f():\n  from solvers.mip.heuristics.b import g"
+        },
+        "inference/a.py:1 imports solvers.mip.portfolio": {
+            "solvers/mip/inference/a.py": "from ..portfolio.b import f"
+        },
+    },
     circles: {
         "solvers.a -> solvers.b -> solvers.c -> solvers.a": {
             "solvers/a.py": "from solvers.b import f",
@@ -228,6 +253,9 @@ def test_every_part_has_a_place_in_the_order():
     files = (ROOT / "gpu_bridge").glob("*.py")
     packages = (path.parent for path in (ROOT / "gpu_bridge").glob("*/__init__.py"))
     assert {path.stem for path in (*files, *packages)} - {"__init__"} == set(ORDER)
+    files = (ROOT / "solvers/mip").glob("*.py")
+    packages = (path.parent for path in (ROOT / "solvers/mip").glob("*/__init__.py"))
+    assert {path.stem for path in (*files, *packages)} == set(MIP_ORDER)
 
 
 def modules_after(*statements: str) -> list[set[str]]:

@@ -3,8 +3,8 @@
 The parts are those of "GPU-Accelerated Primal Heuristics for Mixed Integer Programming" (arXiv
 2510.20499), as far as ablation has kept them (propagation, fix-and-propagate and local search),
 with the improvement heuristics that the field has found since. ``model`` holds the problem as the
-heuristics read it, ``portfolio.budget`` how long each may go on. ``solve`` is the schedule,
-``portfolio.table`` says which heuristics there are and what each is due; every point goes through
+heuristics read it, ``budget`` how long each may go on. ``solve`` is the schedule,
+``table`` says which heuristics there are and what each is due; every point goes through
 ``solutions.acceptance`` and ``solutions.incumbents``.
 """
 

@@ -21,8 +21,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.mip.budget import Budget
 from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import IncumbentStore
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.outcome import relative_gap
+from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.portfolio.credit import Credit
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.portfolio.scheduler import (
     Activity,
@@ -19,7 +20,7 @@ from solvers.mip.portfolio.scheduler import (
     run_in_turn,
     run_worker,
 )
-from solvers.mip.portfolio.table import TABLE, Place
+from solvers.mip.table import TABLE, Place, kind_of
 
 FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 """Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
@@ -85,9 +86,8 @@ def _scheduler(
     context: HeuristicContext, activities: list[Activity], first_turn: float = FIRST_TURN
 ) -> Scheduler:
     """Return who deals out the turns."""
-    return Scheduler(
-        activities, first_turn, ahead=lambda: _ahead(context), bonus=context.credit.bonus
-    )
+    credit = Credit(context.acceptance.pool, kind_of)
+    return Scheduler(activities, first_turn, ahead=lambda: _ahead(context), credit=credit)
 
 
 def _ahead(context: HeuristicContext) -> float:

@@ -20,13 +20,12 @@ from solvers.core.device import Device, cpu, find_devices
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import DetachableProgress, Progress
+from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.proof_stage import SOURCE as PROVER
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import InfeasiblePoints
-from solvers.mip.solutions.start import bring_in
 
 if TYPE_CHECKING:
     from solvers.mip.portfolio.heuristic import HeuristicContext
@@ -410,6 +409,8 @@ class Reducing:
         timed = not solve.options.deterministic
         seconds = START_SHARE * min(solve.progress.time_left, 3600.0) if timed else np.inf
         budget = Budget(seconds, START_WORK, solve.is_over)
+        from solvers.mip.heuristics.fix_and_propagate.heuristic import bring_in  # few have a start
+
         solve.progress.log(bring_in(start, acceptance, budget, solve.options.seed))
 
     def _find_devices(self) -> Sequence[Device]:

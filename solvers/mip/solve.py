@@ -31,7 +31,6 @@ from solvers.mip.context import Knowledge, SolveContext, answer
 from solvers.mip.heuristics.constructive import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducer, Reducing, SolveExactly, unreduced
 from solvers.mip.proof_stage import Proving
-from solvers.mip.solutions.start import take_whole
 
 if TYPE_CHECKING:
     from solvers.highs.under_way import UnderWay
@@ -237,7 +236,7 @@ class _Schedule:
     def _take_start(self) -> None:
         solve = self.solve
         if solve.start is not None:
-            taken, word = take_whole(solve.start, solve.incumbents)
+            taken, word = solve.incumbents.take_start(solve.start)
             solve.start_is_open = not taken
             solve.progress.log(word)
 

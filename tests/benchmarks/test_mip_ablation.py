@@ -8,7 +8,7 @@ import pytest
 from benchmarks import mip_ablation, mip_variants
 from benchmarks.mip_ablation import NOISE, interval, names, worth
 from benchmarks.mip_variants import Run, is_named, parse
-from solvers.mip.portfolio.table import TABLE
+from solvers.mip.table import TABLE
 
 
 def run(model: str, variant: str, seed: int, gap: float) -> Run:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from solvers.mip.portfolio.table import Row
+from solvers.mip.table import Row
 from tests.docs.pages import BLOCK
 from tests.locations import ROOT
 

@@ -7,15 +7,15 @@ from typing import Any
 from solvers.core.device import cpu
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
+from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext
 from solvers.mip.portfolio.scheduler import Participant
-from solvers.mip.portfolio.table import TABLE
 from solvers.mip.presolve_stage import unreduced
 from solvers.mip.solutions.acceptance import Acceptance
+from solvers.mip.table import TABLE
 
 
 class Quiet(Progress):

@@ -12,11 +12,11 @@ import gpu_bridge
 from gpu_bridge.pipeline import engines, registry
 from solvers.kernels.family import Family
 from solvers.mip import presolve_stage
+from solvers.mip.budget import Budget
 from solvers.mip.heuristic_stage import _begin_on_devices
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from tests.emulator.gpu import EmulatedGpu
 from tests.mip.context_of import context_of, lines_of

@@ -36,7 +36,6 @@ from solvers.core.problem import Problem
 from solvers.core.progress import DetachableProgress, Progress
 from solvers.mip.context import Knowledge, answer, infeasible
 from solvers.mip.solutions.incumbents import IncumbentStore
-from solvers.mip.solutions.start import take_whole
 
 GRACE = 0.5
 """Seconds for which members that were told to end are waited for; then their workers are ended."""
@@ -82,7 +81,7 @@ class _Solve:
         self._start = self._calls.send(pack_start(start), "The start")
         progress.log(f"Cluster: {cluster.describe()}; {_described(self._members)}.")
         if start is not None and start.x is not None:
-            progress.log(take_whole(start.x, self._incumbents)[1])
+            progress.log(self._incumbents.take_start(start.x)[1])
 
     def begin(self) -> None:
         """Let those begin that have the whole model; the others wait until it is parted."""

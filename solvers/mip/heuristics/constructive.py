@@ -21,8 +21,8 @@ import numpy as np
 from solvers.core.options import EngineOptions
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.mip.budget import SLICE, Budget
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, Report
 from solvers.mip.solutions.incumbents import IncumbentStore, Submit
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows

@@ -19,9 +19,9 @@ import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import (
     OVER,
     Declined,

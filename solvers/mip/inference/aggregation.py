@@ -7,27 +7,29 @@ has to move with it, and every step on the way violates an equation. Put in for 
 equation becomes a row with two sides, the column's bounds, which one step may cross and another
 one mend.
 
-``eliminate`` chooses columns and equations, ``aggregated`` has the smaller model and the ways
-between the two, and ``view`` shows the pool of points in the smaller model's columns.
+``eliminate`` chooses columns and equations; ``Aggregated`` has the smaller model and the ways
+between the two.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.mip.budget import Budget
 from solvers.mip.model import SAME, ByteArray, IndexArray, MipModel
-from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.incumbents import Found, Pool, Submit
 from solvers.native.mip_inference_aggregation import add
 
 # A model without the columns that others define, and the ways between it and the whole one.
 
+
+PointTaker = Callable[[FloatArray, str], bool]
+"""Takes a point and who has found it; returns whether it is the best so far."""
 
 InfeasibleTaker = Callable[[FloatArray, int], None]
 """Takes a point with whole integers and the number of rows that it violates."""
@@ -69,7 +71,7 @@ class Aggregated:
         part: FloatArray = x[self.kept]
         return part
 
-    def submit_to(self, submit: Submit) -> Submit:
+    def submit_to(self, submit: PointTaker) -> PointTaker:
         """Return a submit for points of the model, which hands whole points on."""
 
         def full_submit(x: FloatArray, source: str) -> bool:
@@ -388,54 +390,4 @@ class _System:
         self._constant[t] -= move
 
 
-# The pool of the whole model's points in the columns that a smaller model has.
-
-
-class PoolView(Pool):
-    """A pool for reading, whose points are those of another one; safe to use from any thread.
-
-    Parameters
-    ----------
-    pool : Pool
-        Of the whole model's points.
-    """
-
-    def __init__(self, pool: Pool, aggregated: Aggregated) -> None:
-        super().__init__(0, aggregated.model.integers)
-        self._pool = pool
-        self._aggregated = aggregated
-
-    @property
-    def version(self) -> int:
-        """Number of improvements of the other pool."""
-        return self._pool.version
-
-    @property
-    def best(self) -> Found | None:
-        """The best point in the model's columns, or None."""
-        best = self._pool.best
-        return None if best is None else self._seen(best)
-
-    @property
-    def objective(self) -> float:
-        """Objective of the best point; inf without one."""
-        return self._pool.objective
-
-    def __len__(self) -> int:
-        return len(self._pool)
-
-    def points(self) -> tuple[Found, ...]:
-        """Return all points in the model's columns, best first."""
-        return tuple(self._seen(found) for found in self._pool.points())
-
-    def add(self, found: Found) -> bool:
-        """Refuse: points come in through the whole model's acceptance."""
-        raise TypeError(
-            "A view of a pool takes no points; submit them to the full model's acceptance."
-        )
-
-    def _seen(self, found: Found) -> Found:
-        return replace(found, x=self._aggregated.from_whole(found.x))
-
-
-__all__ = ["Aggregated", "PoolView", "eliminate"]
+__all__ = ["Aggregated", "eliminate"]

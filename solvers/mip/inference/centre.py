@@ -13,8 +13,8 @@ from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget, BudgetProgress
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget, BudgetProgress
 
 TOLERANCE = 1e-4
 """Of its rows; the dives round it anyway."""

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.model import ByteArray, IndexArray, MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_inference_domain import (
     decide,
     mark,

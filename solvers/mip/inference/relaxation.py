@@ -23,8 +23,8 @@ from solvers.core.progress import Progress
 from solvers.highs.model import as_it_stands
 from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp
+from solvers.mip.budget import Budget, BudgetProgress
 from solvers.mip.model import MipModel, Relaxation
-from solvers.mip.portfolio.budget import Budget, BudgetProgress
 
 if TYPE_CHECKING:
     from solvers.pdlp.warm_started import WarmStarted

@@ -9,10 +9,10 @@ helps later; the fixed shares see to it that nobody is left out who has gained n
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 
-from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
 from solvers.mip.solutions.incumbents import Pool
 
 WALKS, CLAUSES, SWAPS = "local search", "lazy clause", "swap moves"
@@ -47,10 +47,13 @@ class Credit:
     ----------
     pool : Pool
         Where points, and who has found them, are looked up after each turn.
+    kind_of : callable
+        Returns the kind of heuristic that submits points under a name; empty for others.
     """
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: Pool, kind_of: Callable[[str], str]) -> None:
         self._pool = pool
+        self._kind_of = kind_of
         self._version = 0
         self._best = np.inf
         self._at = -np.inf
@@ -83,7 +86,7 @@ class Credit:
         news = [found for found in self._pool.points() if found.seconds >= self._at]
         for found in sorted(news, key=lambda one: one.seconds):
             if found.objective < self._best:
-                kind = kind_of(found.source)
+                kind = self._kind_of(found.source)
                 if kind and np.isfinite(self._best):
                     gain = relative_gain(self._best, found.objective)
                     self._fresh[kind] = self._fresh.get(kind, 0.0) + gain
@@ -93,12 +96,3 @@ class Credit:
 def relative_gain(before: float, after: float) -> float:
     """Return an improvement relative to the larger objective, at most 1."""
     return min(1.0, (before - after) / max(abs(before), abs(after)))
-
-
-def kind_of(source: str) -> str:
-    """Return the kind of heuristic that submits points under a name; empty for others."""
-    if source in (WALKS, CLAUSES, SWAPS):
-        return source
-    if source.startswith("dive") or source == LINEAR_DIVE:
-        return DIVES
-    return NEIGHBOURHOODS if any(one.name == source for one in CATALOGUE) else ""

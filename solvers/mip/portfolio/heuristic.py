@@ -29,9 +29,8 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.outcome import Basis
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.model import IndexArray, MipModel, Relaxation
-from solvers.mip.portfolio.budget import Budget
-from solvers.mip.portfolio.credit import Credit
 
 if TYPE_CHECKING:
     from solvers.mip.context import SolveContext
@@ -199,7 +198,6 @@ class HeuristicContext:
         self.further = further
         self.place = 0
         self.replaced = threading.Event()
-        self.credit = Credit(acceptance.pool)
         self._made: dict[Hashable, Any] = {}
         self._locks: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()

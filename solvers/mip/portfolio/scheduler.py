@@ -18,13 +18,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.budget import Budget
+from solvers.mip.portfolio.credit import Credit
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Report
 
 if TYPE_CHECKING:
-    from solvers.mip.portfolio.budget import Budget
+    from solvers.mip.budget import Budget
     from solvers.mip.portfolio.heuristic import HeuristicContext
-    from solvers.mip.portfolio.table import Place, Row
+    from solvers.mip.table import Place, Row
 
 Work = Callable[[Budget, int], None]
 """Runs a heuristic until the budget is spent or it has nothing more to try, with a seed."""
@@ -63,7 +64,7 @@ class Activity:
     kind: str = ""
 
 
-def _none(kind: str = "") -> float:
+def _none() -> float:
     return 0.0
 
 
@@ -113,15 +114,15 @@ class Scheduler:
         What part of a turn counts when it is to be dealt out, and not only when it was had: with
         all of it, who is due little has no first turn before who is due much, but for those that
         come at once; with none, first turns come in the order of the table.
-    bonus : callable
-        What the activities of a kind are due together beside their shares.
+    credit : Credit, optional
+        Says what the activities of a kind are due together beside their shares.
     """
 
     activities: Sequence[Activity]
     shortest: float = 0.5
     growth: float = 0.05
     ahead: Callable[[], float] = _none
-    bonus: Callable[[str], float] = _none
+    credit: Credit | None = None
     _accounts: list[_Account] = field(init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
@@ -160,6 +161,8 @@ class Scheduler:
             account = self._account_of(turn)
             account.running -= 1
             account.standing += (used - turn.seconds) / turn.share
+        if self.credit is not None:
+            self.credit.note(turn.activity.kind, used / turn.usual)
 
     def leave_out(self, turn: Turn) -> None:
         """Give an activity no more turns, because it failed."""
@@ -179,9 +182,9 @@ class Scheduler:
             if activity.kind:
                 of_kind[activity.kind] = of_kind.get(activity.kind, 0.0) + share
         for place, activity in enumerate(self.activities):
-            if shares[place] > 0.0 and activity.kind:
+            if self.credit is not None and shares[place] > 0.0 and activity.kind:
                 part = shares[place] / of_kind[activity.kind]
-                shares[place] += part * self.bonus(activity.kind)
+                shares[place] += part * self.credit.bonus(activity.kind)
         return shares
 
     def _share(self, place: int) -> float:
@@ -244,7 +247,6 @@ def run_worker(
         if part.seconds < LOOK_AGAIN:
             time.sleep(LOOK_AGAIN)  # it had nothing to do, and may be the only one that is due
         scheduler.give_back(turn, part.seconds)
-        context.credit.note(turn.activity.kind, part.seconds / turn.usual)
         throttle(part.seconds, budget)
 
 
@@ -265,7 +267,6 @@ def run_in_turn(scheduler: Scheduler, context: HeuristicContext, budget: Budget)
         used = max(part.work, WORK_PER_SECOND * least)
         budget.charge(used - part.work)
         scheduler.give_back(turn, used / WORK_PER_SECOND)
-        context.credit.note(turn.activity.kind, used / WORK_PER_SECOND / turn.usual)
 
 
 def _go(turn: Turn, context: HeuristicContext, budget: Budget) -> bool:

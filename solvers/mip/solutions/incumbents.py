@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,11 +20,16 @@ from solvers.core.progress import Progress
 from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, MipModel, is_feasible
 
 if TYPE_CHECKING:
+    from solvers.mip.inference.aggregation import Aggregated
     from solvers.mip.solutions.polish import Polisher
 
 MENDING_SECONDS = 5.0
 """Time for bringing a point within the tolerance after rounding errors took it out: by moving it,
 and again by an LP."""
+
+
+START = "start"
+"""Name under which a start given by the user is recorded."""
 
 
 class IncumbentStore:
@@ -82,6 +87,21 @@ class IncumbentStore:
         if improved:
             self._progress.incumbent(objective, source, point)
         return improved
+
+    def take_start(self, x: FloatArray) -> tuple[bool, str]:
+        """Record a start (n,), NaN where nothing is known, if it is complete.
+
+        Returns
+        -------
+        (bool, str)
+            Whether it was taken, and what to tell.
+        """
+        known = int(np.isfinite(x).sum())
+        if known < x.size:
+            return False, f"The start gives {known} of {x.size} values."
+        if self.record(x, START):
+            return True, "The start is feasible and was taken."
+        return False, "The start is not feasible as it stands."
 
     def is_closed(self, rel_gap: float, abs_gap: float) -> bool:
         """Whether the best point is proven to be within the gaps asked for."""
@@ -301,3 +321,50 @@ class InfeasiblePoints:
 
     def __len__(self) -> int:
         return len(self._points)
+
+
+class PoolView(Pool):
+    """A pool for reading, whose points are those of another one; safe to use from any thread.
+
+    Parameters
+    ----------
+    pool : Pool
+        Of the whole model's points.
+    """
+
+    def __init__(self, pool: Pool, aggregated: Aggregated) -> None:
+        super().__init__(0, aggregated.model.integers)
+        self._pool = pool
+        self._aggregated = aggregated
+
+    @property
+    def version(self) -> int:
+        """Number of improvements of the other pool."""
+        return self._pool.version
+
+    @property
+    def best(self) -> Found | None:
+        """The best point in the model's columns, or None."""
+        best = self._pool.best
+        return None if best is None else self._seen(best)
+
+    @property
+    def objective(self) -> float:
+        """Objective of the best point; inf without one."""
+        return self._pool.objective
+
+    def __len__(self) -> int:
+        return len(self._pool)
+
+    def points(self) -> tuple[Found, ...]:
+        """Return all points in the model's columns, best first."""
+        return tuple(self._seen(found) for found in self._pool.points())
+
+    def add(self, found: Found) -> bool:
+        """Refuse: points come in through the whole model's acceptance."""
+        raise TypeError(
+            "A view of a pool takes no points; submit them to the full model's acceptance."
+        )
+
+    def _seen(self, found: Found) -> Found:
+        return replace(found, x=self._aggregated.from_whole(found.x))

@@ -15,8 +15,8 @@ from solvers.core.progress import Progress
 from solvers.highs.child import run_task
 from solvers.highs.model import mip_settings
 from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
+from solvers.mip.budget import Budget
 from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.submip.submip import Restricted, SubMip, SubMipResult, SubMipStatus, restrict
 

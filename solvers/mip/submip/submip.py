@@ -94,7 +94,7 @@ class SubMipResult:
     seconds : float
         What it took, building included.
     nodes, work : int, float
-        Branch-and-bound nodes, and work as :class:`~solvers.mip.portfolio.budget.Budget` counts it.
+        Branch-and-bound nodes, and work as :class:`~solvers.mip.budget.Budget` counts it.
     """
 
     status: SubMipStatus

@@ -14,11 +14,11 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip import presolve_stage
+from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics import constructive
 from solvers.mip.heuristics.constructive import SOURCE, first_point, sweep
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reducer, Reducing
 from solvers.mip.solutions.incumbents import InfeasiblePoints
 from tests.mip.test_solve import ALONE, covering

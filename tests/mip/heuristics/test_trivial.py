@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from solvers.core.progress import Progress
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import TRIVIAL, record_trivial, submit_trivial
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import IncumbentStore
 from tests.mip.context_of import context_of
 from tests.mip.solutions.polish.test_polisher import model_of

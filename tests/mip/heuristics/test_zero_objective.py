@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from solvers.mip import heuristic_stage
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics import zero_objective
 from solvers.mip.heuristics.zero_objective import SOURCE, ZeroObjective, search_zero_objective
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import Declined, HeuristicContext, Needs
 from solvers.mip.portfolio.scheduler import Participant, line_up
-from solvers.mip.portfolio.table import TABLE, Place
 from solvers.mip.submip import SubMipStatus, runner
+from solvers.mip.table import TABLE, Place
 from tests.mip.context_of import context_of
 from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.solutions.polish.test_polisher import model_of

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import FloatArray, Problem
-from solvers.mip.heuristics.fix_and_propagate import portfolio
-from solvers.mip.heuristics.fix_and_propagate.portfolio import TURNS_AT_CENTRE, GuidedDive
+from solvers.mip.budget import Budget
+from solvers.mip.heuristics.fix_and_propagate import heuristic
+from solvers.mip.heuristics.fix_and_propagate.heuristic import TURNS_AT_CENTRE, GuidedDive
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_GUIDED
 from solvers.mip.inference import centre
 from solvers.mip.inference.centre import analytic_centre
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of
 
 
@@ -40,7 +40,7 @@ def test_guided_dives_follow_it_by_turns_until_there_is_a_point(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     followed: list[FloatArray] = []
-    monkeypatch.setattr(portfolio, "_dive", lambda *given: followed.append(given[-1]))
+    monkeypatch.setattr(heuristic, "_dive", lambda *given: followed.append(given[-1]))
     model = choice()
     context = context_of(model)
     context.relaxation = root_relaxation(model, Budget())

@@ -7,10 +7,10 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
+from solvers.mip.budget import Budget
 from solvers.mip.inference import relaxation
 from solvers.mip.inference.relaxation import Request, Simplex, root_relaxation
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from tests.pdlp.lps import solve_with_highs
 
 

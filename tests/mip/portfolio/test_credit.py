@@ -12,9 +12,9 @@ from solvers.mip.portfolio.credit import (
     SWAPS,
     WALKS,
     Credit,
-    kind_of,
 )
 from solvers.mip.solutions.incumbents import Found, Pool
+from solvers.mip.table import kind_of
 from tests.cases import through
 
 
@@ -23,7 +23,7 @@ class Book:
 
     def __init__(self) -> None:
         self.pool = Pool(8, np.arange(1))
-        self.credit = Credit(self.pool)
+        self.credit = Credit(self.pool, kind_of)
         self._count = 0
 
     def find(self, objective: float, source: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solvers.mip import heuristic_stage
-from solvers.mip.portfolio.budget import Budget
+from solvers.mip.budget import Budget
 from solvers.mip.portfolio.heuristic import (
     OVER,
     UNFINISHED,
@@ -20,7 +20,7 @@ from solvers.mip.portfolio.heuristic import (
     Report,
 )
 from solvers.mip.portfolio.scheduler import Participant, Scheduler, line_up, run_in_turn
-from solvers.mip.portfolio.table import TABLE, Models, Place, Row
+from solvers.mip.table import TABLE, Models, Place, Row
 from tests.mip.context_of import bounds_of, context_of, lines_of
 from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.solutions.polish.test_polisher import model_of

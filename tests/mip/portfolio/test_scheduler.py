@@ -131,6 +131,16 @@ def test_a_share_that_changes_says_nothing_about_the_past():
     assert 8 <= later["a"] <= 12
 
 
+class Earned:
+    """Credit that does not change."""
+
+    def __init__(self, bonus):
+        self.bonus = bonus
+
+    def note(self, kind, length):
+        pass
+
+
 def test_what_a_kind_has_earned_is_shared_among_those_of_it():
     earned = {"good": 9.0, "poor": 0.0}
     scheduler = Scheduler(
@@ -140,7 +150,7 @@ def test_what_a_kind_has_earned_is_shared_among_those_of_it():
             Activity("c", nothing, constant(3.0), kind="poor"),
             Activity("d", nothing, constant(1.0)),
         ],
-        bonus=lambda kind: earned[kind],
+        credit=Earned(earned.__getitem__),
     )
     counts = Counter(played(scheduler, 160))
     assert 76 <= counts["a"] <= 84  # 8 of 16
@@ -155,6 +165,6 @@ def test_who_is_due_nothing_has_no_part_of_what_its_kind_has_earned():
             Activity("a", nothing, constant(0.0), kind="good"),
             Activity("b", nothing, constant(1.0), kind="good"),
         ],
-        bonus=lambda kind: 5.0,
+        credit=Earned(lambda kind: 5.0),
     )
     assert set(played(scheduler, 10)) == {"b"}

@@ -11,6 +11,7 @@ import pytest
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.mip import heuristic_stage
+from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristic_stage import (
     LEAST_PART,
@@ -21,7 +22,6 @@ from solvers.mip.heuristic_stage import (
     working_part,
 )
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import context_of

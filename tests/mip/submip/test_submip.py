@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.highs.task import Model
+from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.submip import ExtraRow, Limits, SubMip, SubMipStatus, solve_submip
 from solvers.mip.submip.runner import affordable_nodes
 from solvers.mip.submip.submip import restrict

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.annealing.structure import (
     Number,
     Structure,
@@ -25,7 +26,6 @@ from solvers.mip.heuristics.local_search.heuristic import (
     full_space,
 )
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import SWAPS
 from solvers.mip.portfolio.heuristic import (
     OVER,

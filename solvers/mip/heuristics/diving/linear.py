@@ -33,11 +33,11 @@ import numpy as np
 
 from solvers.core.outcome import Basis
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.strategy import Guide, guide_of
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.relaxation import LpPoint, Request, Simplex
 from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import LINEAR_DIVE
 from solvers.mip.solutions.incumbents import Submit
 

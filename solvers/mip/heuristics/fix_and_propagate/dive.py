@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import SLICE, Budget
 from solvers.mip.heuristics.fix_and_propagate.strategy import (
     Guide,
     Mode,
@@ -22,7 +23,6 @@ from solvers.mip.inference.cliques import Cliques
 from solvers.mip.inference.domain import Count as BoxCount
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import IndexArray, MipModel, is_feasible
-from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
     collect,
     dive_leniently,

@@ -10,6 +10,7 @@ import numpy as np
 
 from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play
 from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE, Neighbourhood
 from solvers.mip.heuristics.large_neighbourhood.situation import (
@@ -17,7 +18,6 @@ from solvers.mip.heuristics.large_neighbourhood.situation import (
     cutoff_below,
 )
 from solvers.mip.model import SAME, IndexArray, MipModel, Relaxation
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Pool, Submit
 from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip

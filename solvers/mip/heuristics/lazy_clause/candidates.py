@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.heuristics.lazy_clause.grid import Sides
 from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd, State
 from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import CLAUSES
 from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.solutions.polish import Polished, PolishStatus

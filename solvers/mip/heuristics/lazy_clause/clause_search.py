@@ -11,6 +11,7 @@ from enum import Enum
 import numpy as np
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import SLICE, Budget
 from solvers.mip.heuristics.lazy_clause.candidates import (
     Candidates,
     Settle,
@@ -26,7 +27,6 @@ from solvers.mip.heuristics.lazy_clause.state import (
 )
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.credit import CLAUSES
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Submit

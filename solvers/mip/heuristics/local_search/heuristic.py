@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import submit_trivial
 from solvers.mip.heuristics.local_search.cpu.walk import APART, InfeasiblePoints, Walk
-from solvers.mip.inference.aggregation import PoolView, eliminate
+from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
     Declined,
@@ -24,7 +24,7 @@ from solvers.mip.portfolio.heuristic import (
     HeuristicContext,
     Report,
 )
-from solvers.mip.solutions.incumbents import IncumbentStore, Pool, Submit
+from solvers.mip.solutions.incumbents import IncumbentStore, Pool, PoolView, Submit
 
 
 @dataclass(frozen=True, eq=False)

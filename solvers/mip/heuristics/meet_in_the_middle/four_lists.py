@@ -10,6 +10,7 @@ from enum import Enum
 import numpy as np
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.meet_in_the_middle.lists import (
     MARK_BITS,
     MOST_ROWS,
@@ -27,7 +28,6 @@ from solvers.mip.heuristics.meet_in_the_middle.lists import (
     slack_values,
 )
 from solvers.mip.model import SAME
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
     Declined,

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.mip.budget import SLICE, Budget
 from solvers.mip.model import ROUNDING, SAME, ByteArray, IndexArray, MipModel, is_feasible
-from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
     Heuristic,

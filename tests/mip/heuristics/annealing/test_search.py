@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.annealing.search import (
     LEAST_SHARE,
     Annealing,
@@ -14,7 +15,6 @@ from solvers.mip.heuristics.annealing.search import (
 )
 from solvers.mip.heuristics.annealing.structure import Number, find_structure
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.native.mip_heuristics_annealing import sum_up
 from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.annealing.models import assignment, selection, with_slacks

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.dive import Diver, dive
 from solvers.mip.heuristics.fix_and_propagate.strategy import (
     LP_FREE,
@@ -17,7 +18,6 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
 from solvers.mip.inference.cliques import find_cliques
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from solvers.mip.heuristics.fix_and_propagate.portfolio import run_portfolio
+from solvers.mip.budget import Budget
+from solvers.mip.heuristics.fix_and_propagate.heuristic import run_portfolio
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_GUIDED
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
 

@@ -5,9 +5,9 @@ import threading
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.large_neighbourhood.search import make_bandit, search_neighbourhoods
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool
 from solvers.mip.submip import SubMip, solve_submip
 from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing, relaxation_of

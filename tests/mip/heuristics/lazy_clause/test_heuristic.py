@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from solvers.core.outcome import SolutionStatus
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from tests.mip.context_of import Taking, bounds_of, context_of
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model

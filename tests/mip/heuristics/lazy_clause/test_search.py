@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
@@ -16,7 +17,6 @@ from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, LazyC
 from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
 from tests.mip.context_of import Taking, context_of
 from tests.mip.inference.domain.models import model_of, random_model

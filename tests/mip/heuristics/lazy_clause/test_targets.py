@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.lazy_clause import clause_search
 from solvers.mip.heuristics.lazy_clause import clause_search as module
 from solvers.mip.heuristics.lazy_clause.candidates import Targets
 from solvers.mip.heuristics.lazy_clause.clause_search import ClauseSearch, Status
 from solvers.mip.heuristics.lazy_clause.state import MOST_RUNGS, Count
 from solvers.mip.inference.domain import Domain
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.polish import Polisher
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model
 from tests.mip.heuristics.lazy_clause.test_search import optimum

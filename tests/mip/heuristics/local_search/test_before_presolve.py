@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 
 from solvers.core.progress import Progress
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.cpu import walk
 from solvers.mip.heuristics.local_search.heuristic import search_original
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.presolve_stage import Reduced, hand_on, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore

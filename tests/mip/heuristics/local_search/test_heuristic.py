@@ -5,6 +5,7 @@ import threading
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.cpu import walk
 from solvers.mip.heuristics.local_search.cpu.layout import drawn
 from solvers.mip.heuristics.local_search.cpu.walk import STYLES
@@ -15,7 +16,6 @@ from solvers.mip.heuristics.local_search.heuristic import (
 )
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import Taking, context_of

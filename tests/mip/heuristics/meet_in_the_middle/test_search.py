@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.meet_in_the_middle import lists as lists_module
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import (
     SOURCE,
@@ -17,7 +18,6 @@ from solvers.mip.heuristics.meet_in_the_middle.four_lists import (
 )
 from solvers.mip.heuristics.meet_in_the_middle.lists import find_sums, make_lists
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.context_of import Taking, bounds_of, context_of
 from tests.mip.heuristics.meet_in_the_middle.models import best_by_trying, market_split

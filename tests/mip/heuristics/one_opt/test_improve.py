@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.one_opt.improve import improve
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.one_opt.models import INF, awkward_models, model_of, random_model
 
 AWKWARD = list(awkward_models())

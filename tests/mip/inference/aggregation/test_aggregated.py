@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.cpu.walk import Walk
-from solvers.mip.inference.aggregation import PoolView, eliminate
+from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
-from solvers.mip.solutions.incumbents import Found, Pool
+from solvers.mip.solutions.incumbents import Found, Pool, PoolView
 from tests.mip.inference.aggregation.schedules import MOST_IN_USE, schedule
 from tests.mip.submip.test_submip import Submissions
 

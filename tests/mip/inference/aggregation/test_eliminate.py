@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from solvers.mip.budget import Budget
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.aggregation.schedules import schedule
 from tests.mip.solutions.polish.test_polisher import model_of, random_model
 

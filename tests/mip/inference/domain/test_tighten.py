@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.mip.budget import Budget
 from solvers.mip.inference.domain import tighten_model
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray
+from solvers.mip.budget import SLICE, Budget
 from solvers.mip.heuristics.local_search.cpu.layout import (
     BALANCED,
     FAST,
@@ -25,7 +26,6 @@ from solvers.mip.heuristics.local_search.cpu.layout import (
 )
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
 from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
-from solvers.mip.portfolio.budget import SLICE, Budget
 from solvers.mip.portfolio.credit import WALKS
 from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     GRID_KERNEL,
     TEAMS,
@@ -31,7 +32,6 @@ from solvers.mip.heuristics.local_search.gpu.layout import (
     make_state,
     touched_bytes,
 )
-from solvers.mip.portfolio.budget import Budget
 
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
 """Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors."""

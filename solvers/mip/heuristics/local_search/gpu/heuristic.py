@@ -17,12 +17,12 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.heuristic import (
     SearchSpace,
     aggregated_space,
     full_space,
 )
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import InfeasiblePoint
 

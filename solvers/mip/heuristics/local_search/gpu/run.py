@@ -14,6 +14,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu.fleet import (
     Fleet,
     GridWideFleet,
@@ -37,7 +38,6 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     restarts,
 )
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
 
 SOURCE = "local search on the GPU"

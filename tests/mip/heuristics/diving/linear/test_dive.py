@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.diving.linear import LinearDives
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.credit import LINEAR_DIVE
 from tests.mip.heuristics.lazy_clause.enumerated import feasible_points, small_model
 from tests.mip.inference.domain.models import INF, model_of

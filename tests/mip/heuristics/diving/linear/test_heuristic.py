@@ -6,9 +6,9 @@ import threading
 
 import numpy as np
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.diving.heuristic import LinearDive
 from solvers.mip.inference.relaxation import root_relaxation
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of
 from tests.mip.heuristics.diving.linear.test_dive import magic_rows
 from tests.mip.inference.domain.models import INF, model_of

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.diving.heuristic import AT_ONCE, TURNS_AT_ONCE, ImprovingDive
 from solvers.mip.heuristics.diving.linear import CHANGE, RULES, LinearDives, Relaxations
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.context_of import Taking, context_of
 from tests.mip.inference.domain.models import INF, model_of
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.problem import FloatArray
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.cpu.walk import Counts, walk
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.heuristics.local_search.cpu.models import (
     best_by_enumeration,

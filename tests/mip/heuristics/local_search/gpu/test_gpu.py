@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from solvers.core.device import find_device
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.cases import (
     CASES,
     INF,

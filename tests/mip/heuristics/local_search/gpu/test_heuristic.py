@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
     LATEST,
     WALKERS_SHARE,
@@ -13,7 +14,6 @@ from solvers.mip.heuristics.local_search.gpu.heuristic import (
 )
 from solvers.mip.heuristics.local_search.gpu.run import WalkerCounts
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
 from tests.mip.context_of import context_of

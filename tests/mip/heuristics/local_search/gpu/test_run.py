@@ -8,11 +8,11 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
 from solvers.core.device import cpu
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.portfolio.budget import Budget
 from solvers.mip.solutions.incumbents import Found, InfeasiblePoints, Pool
 from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
 

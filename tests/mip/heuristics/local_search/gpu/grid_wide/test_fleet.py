@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from solvers.core.device import Device, cpu
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, Plan, plan_for
 from solvers.mip.heuristics.local_search.gpu.grid_wide import (
@@ -28,7 +29,6 @@ from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.cases import model_of
 from tests.mip.heuristics.local_search.gpu.grid_wide.cases import CASES
 from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum

@@ -7,6 +7,7 @@ import pytest
 
 import gpu_bridge
 from solvers.core.device import Device, find_device
+from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, _blocks, plan_for
 from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
@@ -14,7 +15,6 @@ from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
-from solvers.mip.portfolio.budget import Budget
 from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
     CASES,
     covering,

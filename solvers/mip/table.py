@@ -20,7 +20,8 @@ from solvers.mip.heuristics.diving.heuristic import (
     LinearDive,
     SolveRelaxation,
 )
-from solvers.mip.heuristics.fix_and_propagate.portfolio import Dive, GuidedDive
+from solvers.mip.heuristics.fix_and_propagate.heuristic import Dive, GuidedDive
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
 from solvers.mip.heuristics.large_neighbourhood.search import Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
@@ -32,7 +33,7 @@ from solvers.mip.heuristics.meet_in_the_middle.four_lists import MeetInTheMiddle
 from solvers.mip.heuristics.one_opt.improve import Improve
 from solvers.mip.heuristics.zero_objective import DelayedZeroObjective, ZeroObjective
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.credit import CLAUSES, DIVES, NEIGHBOURHOODS, SWAPS, WALKS
+from solvers.mip.portfolio.credit import CLAUSES, DIVES, LINEAR_DIVE, NEIGHBOURHOODS, SWAPS, WALKS
 from solvers.mip.portfolio.heuristic import Heuristic
 
 
@@ -164,3 +165,12 @@ TABLE: tuple[Row, ...] = (
     Row(DeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
     Row(AggregatedDeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
 )
+
+
+def kind_of(source: str) -> str:
+    """Return the kind of heuristic that submits points under a name; empty for others."""
+    if source in (WALKS, CLAUSES, SWAPS):
+        return source
+    if source.startswith("dive") or source == LINEAR_DIVE:
+        return DIVES
+    return NEIGHBOURHOODS if any(one.name == source for one in CATALOGUE) else ""
