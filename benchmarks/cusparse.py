@@ -79,10 +79,10 @@ class _Handles:
         self.vector, self.product = ctypes.c_void_p(), ctypes.c_void_p()
         _check(library.cusparseCreate(ctypes.byref(self.library)), "Create")
         index = INDEX[matrix.starts.dtype.itemsize]
-        arrays = (matrix.starts, matrix.storage.indices, matrix.storage.values)
+        arrays = (matrix.starts, matrix.indices, matrix.values)
         made = library.cusparseCreateCsr(
             ctypes.byref(self.matrix),
-            *(ctypes.c_int64(size) for size in (*matrix.shape, matrix.nonzeros)),
+            *(ctypes.c_int64(size) for size in (matrix.rows, matrix.columns, matrix.nonzeros)),
             *(ctypes.c_void_p(array.data.ptr) for array in arrays),
             index,
             index,

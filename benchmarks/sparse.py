@@ -1,4 +1,4 @@
-"""Products y = Ax in every format and form, beside cuSPARSE and SciPy and below the roofline.
+"""Products y = Ax in every format, beside cuSPARSE and SciPy and below the roofline.
 
     python -m benchmarks.sparse [--data ../shared/data] [--instances peers] [--nonzeros 1e5 1e6 1e7]
                                 [--device auto|cuda|cpu] [--seed 0] [--stop-after SECONDS]
@@ -33,11 +33,14 @@ from benchmarks.linear_programs import read
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import EngineError
-from solvers.papers.sparse_formats.choose import Candidate, build, candidates, library_seconds
-from solvers.papers.sparse_formats.convert import from_scipy, transposed
-from solvers.papers.sparse_formats.formats import CSR, prepared
+from solvers.papers.sparse_formats.formats import CSR, build, from_scipy, prepared, transposed
 from solvers.papers.sparse_formats.machine import Machine, measure_machine, seconds_per_call
-from solvers.papers.sparse_formats.statistics import matrix_statistics
+from solvers.papers.sparse_formats.roofline import (
+    Candidate,
+    candidates,
+    library_seconds,
+    matrix_statistics,
+)
 
 DATA = Path("../shared/data")
 ROW_LENGTH = 8
@@ -46,7 +49,7 @@ TAIL = 1.6
 """Exponent of the power law of row lengths."""
 
 SHOWN = (
-    *("nonzeros", "best", "graph us", "plain us", "of roofline", "plain csr us"),
+    *("nonzeros", "best", "graph us", "plain us", "of roofline", "csr us"),
     *("cusparse us", "cupy us", "scipy us", "of the best"),
 )
 
@@ -105,7 +108,7 @@ def measure(device: Device, machine: Machine, name: str, matrix: CSR) -> Row:
         "graph us": best["graph us"],
         "plain us": best["plain us"],
         "of roofline": best["of roofline"],
-        "plain csr us": plain["graph us"],
+        "csr us": plain["graph us"],
         "cusparse us": None if library is None else theirs,
         "cupy us": None if cupy is None else 1e6 * cupy,
         "scipy us": 1e6 * scipy_seconds(device, matrix),
@@ -119,7 +122,7 @@ def measure(device: Device, machine: Machine, name: str, matrix: CSR) -> Row:
 def time_candidate(device: Device, matrix: CSR, candidate: Candidate) -> Row | None:
     """Return a candidate's times, or None where the matrix cannot be held so."""
     try:
-        held = build(matrix, candidate)
+        held = build(matrix, candidate.format)
     except EngineError:
         return None
     xp = device.xp
@@ -128,7 +131,7 @@ def time_candidate(device: Device, matrix: CSR, candidate: Candidate) -> Row | N
     graph = seconds_per_call(device, work)
     plain = graph if device.kind == "cpu" else seconds_per_call(device, work, graph=False)
     return {
-        "label": held.label,
+        "label": held.format,
         "bytes": candidate.traffic.bytes,
         "intensity": candidate.traffic.intensity,
         "limit": candidate.prediction.limit,
@@ -155,8 +158,9 @@ def cusparse_seconds(device: Device, matrix: CSR) -> tuple[float | None, str]:
 
 def scipy_seconds(device: Device, matrix: CSR) -> float:
     """Return the time of SciPy's product on the host."""
-    arrays = (matrix.storage.values, matrix.storage.indices, matrix.starts)
-    host = sp.csr_array(tuple(device.to_host(array) for array in arrays), shape=matrix.shape)
+    arrays = (matrix.values, matrix.indices, matrix.starts)
+    shape = matrix.rows, matrix.columns
+    host = sp.csr_array(tuple(device.to_host(array) for array in arrays), shape=shape)
     vector = np.ones(matrix.columns)
     return seconds_per_call(cpu(), lambda: host @ vector)
 

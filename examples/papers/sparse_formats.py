@@ -20,8 +20,7 @@ import numpy as np
 from benchmarks.record import Column, print_table
 from benchmarks.sparse import PATTERNS
 from solvers.core.device import find_device
-from solvers.papers.sparse_formats import from_scipy, measure_machine, multiply, survey
-from solvers.papers.sparse_formats.choose import build
+from solvers.papers.sparse_formats import build, from_scipy, measure_machine, multiply, survey
 
 TITLES = ("matrix", "format", "MB moved", "flop/byte", "least us", "us", "of roofline", "limit")
 
@@ -43,16 +42,18 @@ def main() -> None:
             vector = np.random.default_rng(1).standard_normal(matrix.shape[1])
             held, expected = from_scipy(matrix, device), matrix @ vector
             for found in survey(held, device, machine):
-                product = device.to_host(multiply(build(held, found), device.to_device(vector)))
+                product = device.to_host(
+                    multiply(build(held, found.format), device.to_device(vector))
+                )
                 worst = max(worst, float(np.abs(product - expected).max()))
                 rows.append(
                     [
                         pattern,
-                        found.label,
+                        found.format,
                         found.traffic.bytes / 1e6,
                         found.traffic.intensity,
                         1e6 * found.prediction.seconds,
-                        1e6 * (found.seconds or np.nan),
+                        1e6 * found.seconds,
                         found.roofline_share,
                         found.prediction.limit,
                     ]

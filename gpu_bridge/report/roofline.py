@@ -1,8 +1,8 @@
 """How fast products with a model's matrix could be on a device, and how fast they are.
 
 A solve by a first-order method is little more than products with A and A'. The report holds, for
-every way to store either of them, the bytes that a product moves, the time that these bytes take
-at the device's bandwidth (the roofline model, :mod:`solvers.papers.sparse_formats.choose`), and
+every format of either of them, the bytes that a product moves, the time that these bytes take
+at the device's bandwidth (the roofline model, :mod:`solvers.papers.sparse_formats.roofline`), and
 the time that was measured.
 """
 
@@ -19,13 +19,18 @@ from gpu_bridge.report.plot import require_matplotlib, save_figure
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
 from solvers.core.problem import Problem
-from solvers.papers.sparse_formats.choose import Candidate, library_seconds, survey
-from solvers.papers.sparse_formats.convert import from_scipy, transposed
+from solvers.papers.sparse_formats.formats import from_scipy, transposed
 from solvers.papers.sparse_formats.machine import Machine, measure_machine
-from solvers.papers.sparse_formats.statistics import MatrixStatistics, matrix_statistics
+from solvers.papers.sparse_formats.roofline import (
+    Candidate,
+    MatrixStatistics,
+    library_seconds,
+    matrix_statistics,
+    survey,
+)
 
 TITLE = ("", "Format", "Moves", "Flop/B", "Predicted", "Achieved", "Of roofline", "Limited by")
-WIDTHS = (4, 36, 11, 8, 11, 11, 13, 0)
+WIDTHS = (4, 26, 11, 8, 11, 11, 13, 0)
 
 
 @dataclass(frozen=True)
@@ -91,27 +96,23 @@ def _machine_text(machine: Machine) -> str:
 
 def _matrix_text(matrix: MatrixReport) -> str:
     figures = matrix.figures
-    distinct = (
-        "" if figures.distinct_values is None else (f", {figures.distinct_values} distinct values")
-    )
     return (
         f"{matrix.name}: rows of {figures.shortest} to {figures.longest} nonzeros, "
-        f"{figures.mean:.3g} on average{distinct}; padding {100 * figures.ell_padding:.0f}% in "
+        f"{figures.mean:.3g} on average; padding {100 * figures.ell_padding:.0f}% in "
         f"ELL and {100 * figures.sell_padding:.0f}% in SELL; gathers of "
         f"{figures.row_sectors:.2f} sectors per nonzero"
     )
 
 
 def _cells(name: str, candidate: Candidate) -> tuple[str, ...]:
-    share = candidate.roofline_share
     return (
         name,
-        candidate.label,
+        candidate.format,
         byte_size(candidate.traffic.bytes),
         f"{candidate.traffic.intensity:.3f}",
         _microseconds(candidate.prediction.seconds),
-        "" if candidate.seconds is None else _microseconds(candidate.seconds),
-        "" if share is None else f"{100 * share:.0f}%",
+        _microseconds(candidate.seconds),
+        f"{100 * candidate.roofline_share:.0f}%",
         candidate.prediction.limit,
     )
 
@@ -144,7 +145,7 @@ def plot_roofline(report: RooflineReport, path: AnyPath | None = None) -> Any:
     """Draw the products of a report and return the Matplotlib figure.
 
     Roofs are the bandwidths times the intensity; each product is a point at its intensity and the
-    speed achieved, compressed forms filled, with a thin line up to what the model predicts.
+    speed achieved, with a thin line up to what the model predicts.
 
     Parameters
     ----------
@@ -183,30 +184,17 @@ def plot_roofline(report: RooflineReport, path: AnyPath | None = None) -> Any:
 
 def _draw_points(axes: Any, report: RooflineReport) -> list[float]:
     """Draw every timed product; return their intensities."""
-    intensities, named = [], set()
+    intensities = []
     for matrix in report.matrices:
         for candidate in matrix.candidates:
-            if not candidate.seconds:
-                continue
             colour = FORMAT_COLOURS[candidate.format]
-            packed = candidate.values or candidate.columns
             label = f"{candidate.format}, {matrix.name}"
             speed = candidate.traffic.flops / candidate.seconds / 1e9
             best = candidate.traffic.flops / candidate.prediction.seconds / 1e9
             intensity = candidate.traffic.intensity
             axes.plot([intensity, intensity], [speed, best], color=colour, lw=0.7, alpha=0.6)
-            axes.plot(
-                intensity,
-                speed,
-                MARKERS[matrix.name],
-                color=colour,
-                mfc=colour if packed else "none",
-                ms=5.0,
-            )
-            if label not in named:
-                marker = MARKERS[matrix.name]
-                axes.plot([], [], marker, color=colour, mfc="none", ms=5.0, label=label)
-            named.add(label)
+            marker = MARKERS[matrix.name]
+            axes.plot(intensity, speed, marker, color=colour, mfc="none", ms=5.0, label=label)
             intensities.append(intensity)
     return intensities
 

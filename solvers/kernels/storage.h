@@ -1,4 +1,4 @@
-// What device/storage.cuh does, on the CPU: stored values and column indices turned back.
+// Stored values and column indices of a matrix, on the CPU.
 //
 // A stored value is a double, an exact float, or an unsigned code of 8 or 16 bits into a
 // dictionary. A stored index is of 32 or 64 bits, or 16 bits counted from a base that 2^shift
@@ -24,14 +24,4 @@ inline double value_at(native::Span<const Value> values, std::int64_t entry,
         return dictionary[values[entry]];
     else
         return values[entry];
-}
-
-/// A stored column index: itself, or counted from the base of its owners.
-template <class Stored, class Index>
-inline std::int64_t column_at(native::Span<const Stored> indices, std::int64_t entry,
-                              native::Span<const Index> bases, std::int64_t owner, int shift) {
-    if constexpr (std::is_same_v<Stored, std::uint16_t>)
-        return static_cast<std::int64_t>(bases[owner >> shift]) + indices[entry];
-    else
-        return indices[entry];
 }

@@ -269,6 +269,10 @@ template <class A, class B> inline std::common_type_t<A, B> max(A a, B b) {
 
 inline void __syncwarp() { emulator::meet(emulator::Wait::warp); }
 inline void __syncthreads() { emulator::meet(emulator::Wait::block); }
+// Reads and writes past the cache of one multiprocessor.
+template <class T> inline T __ldcg(const T *place) { return *place; }
+template <class T> inline void __stcg(T *place, T value) { *place = value; }
+
 inline void __threadfence() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 inline void __nanosleep(unsigned) { std::this_thread::yield(); }
 
@@ -284,6 +288,10 @@ template <class T> inline T __shfl_xor_sync(unsigned, T value, int mask, int wid
 
 template <class T> inline T __shfl_up_sync(unsigned, T value, int distance, int width = 32) {
     return emulator::take(value, -distance, width);
+}
+
+template <class T> inline T __shfl_down_sync(unsigned, T value, int distance, int width = 32) {
+    return emulator::take(value, distance, width);
 }
 
 inline unsigned __ballot_sync(unsigned, bool flag) {

@@ -1,12 +1,11 @@
 """Sparse formats, their products with vectors, and the roofline that bounds these.
 
-``survey`` builds and times a matrix in every format beside its prediction; ``choose.choose`` keeps
-the fastest, and ``product.multiply`` uses it.
+``survey`` builds and times a matrix in every format beside its prediction, the fastest first;
+``build`` makes one of them, and ``multiply`` uses it.
 """
 
-from solvers.papers.sparse_formats.choose import survey
-from solvers.papers.sparse_formats.convert import from_scipy
-from solvers.papers.sparse_formats.formats import multiply
+from solvers.papers.sparse_formats.formats import build, from_scipy, multiply
 from solvers.papers.sparse_formats.machine import measure_machine
+from solvers.papers.sparse_formats.roofline import survey
 
-__all__ = ["from_scipy", "measure_machine", "multiply", "survey"]
+__all__ = ["build", "from_scipy", "measure_machine", "multiply", "survey"]

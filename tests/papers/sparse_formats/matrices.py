@@ -1,21 +1,25 @@
-"""The awkward matrices, and those that compressed formats are for, with vectors for them."""
+"""The awkward matrices, in every format, with vectors for them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
 from hypothesis import strategies as st
 
+from solvers.papers.sparse_formats.formats import (
+    CONVERSIONS,
+    CSR,
+    SparseMatrix,
+    to_coo,
+    to_sell,
+)
 from tests import matrices
 from tests.matrices import as_problem_matrix, random_matrix
 
-
-def with_values(matrix: sp.csr_array, values: list[float], seed: int) -> sp.csr_array:
-    """Return the matrix with its coefficients drawn from a few values."""
-    generator = np.random.default_rng(seed)
-    made = matrix.copy()
-    made.data = generator.choice(values, matrix.nnz)
-    return made
+MOST_PADDED = 2**22
+"""Entries of ELL that a test makes at the most."""
 
 
 def of_row_lengths(lengths: list[int], columns: int, seed: int) -> sp.csr_array:
@@ -30,30 +34,12 @@ def of_row_lengths(lengths: list[int], columns: int, seed: int) -> sp.csr_array:
     )
 
 
-def banded(rows: int, columns: int, width: int, seed: int) -> sp.csr_array:
-    """Return a wide matrix whose rows keep to a band, so that short columns need bases."""
-    generator = np.random.default_rng(seed)
-    first = np.linspace(0, columns - width, rows).astype(np.int64)
-    indices = first[:, None] + np.sort(
-        np.stack([generator.choice(width, 5, replace=False) for _ in range(rows)]), axis=1
-    )
-    values = generator.choice([1.0, -1.0, 2.5], 5 * rows)
-    starts = np.arange(0, 5 * rows + 1, 5)
-    return as_problem_matrix(sp.csr_array((values, indices.ravel(), starts), shape=(rows, columns)))
-
-
 def sparse_matrices() -> dict[str, sp.csr_array]:
     found = dict(matrices.MATRICES)
-    found["of ones"] = with_values(random_matrix(300, 200, 0.05, 8), [1.0, -1.0], 8)
-    found["of halves"] = with_values(
-        random_matrix(300, 200, 0.1, 9), list(np.arange(3000) / 2.0), 9
-    )
-    found["of tenths"] = with_values(
-        random_matrix(90, 80, 0.9, 10), list(np.arange(900) / 10.0), 10
-    )
+    found["some"] = random_matrix(300, 200, 0.05, 8)
+    found["dense"] = random_matrix(90, 80, 0.9, 10)
     lengths = [1, 40, 0, 3, 900, 2, 2, 1500, 7, 70, 1, 0, 15000, 5, 17] * 9
     found["mixed rows"] = of_row_lengths(lengths, 20000, 11)
-    found["wide band"] = banded(700, 900_000, 4000, 12)
     return found
 
 
@@ -65,25 +51,27 @@ def vector_for(size: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(size)
 
 
-VALUES: dict[str, list[float]] = {
-    "any": [],
-    "few": [1.0, -1.0],
-    "halves": [count / 2.0 for count in range(3000)],
-    "tenths": [count / 10.0 for count in range(900)],
-}
-"""What coefficients are drawn from, for each way to compress them."""
-
-Which = str | tuple[matrices.Which, str]
+Which = str | matrices.Which
 
 
 def matrix_of(which: Which) -> sp.csr_array:
     """Return the matrix that a property drew; nobody may change it."""
-    if isinstance(which, str):
-        return MATRICES[which]
-    matrix = matrices.matrix_of(which[0])
-    return with_values(matrix, VALUES[which[1]], 13) if VALUES[which[1]] else matrix
+    return MATRICES[which] if isinstance(which, str) else matrices.matrix_of(which)
 
 
 def any_matrix() -> st.SearchStrategy[Which]:
-    """Draw a matrix with coefficients of each kind."""
-    return st.sampled_from(NAMES) | st.tuples(matrices.any_matrix(), st.sampled_from([*VALUES]))
+    """Draw a matrix."""
+    return st.sampled_from(NAMES) | matrices.any_matrix()
+
+
+FORMS: dict[str, Callable[[CSR], SparseMatrix]] = {
+    **CONVERSIONS,
+    "coo of small chunks": lambda matrix: to_coo(matrix, chunk=32),
+    "sell of 8 in place": lambda matrix: to_sell(matrix, slice_shift=3, sigma=1),
+}
+
+
+def forms_of(matrix: CSR) -> dict[str, SparseMatrix]:
+    """Return a matrix in every format that suits it."""
+    wide = int(matrix.lengths.max(initial=0)) * matrix.rows > MOST_PADDED
+    return {name: form(matrix) for name, form in FORMS.items() if name != "ell" or not wide}

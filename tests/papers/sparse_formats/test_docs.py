@@ -13,5 +13,4 @@ def test_example_runs_and_multiplies(capsys, monkeypatch):
     names: dict[str, object] = {}
     exec(code, names)
     assert names["y"].shape == (3000,)
-    assert names["x"].shape == (2000,)
-    assert "of what its" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith(names["fastest"].format)

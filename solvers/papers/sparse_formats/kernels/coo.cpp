@@ -6,6 +6,8 @@ using namespace native;
 
 namespace {
 
+using Index = std::int32_t;
+
 /// Set the product to zero.
 void coo_clear(std::int64_t rows, Span<double> product, int threads) {
     check_length("product", product.size(), rows);
@@ -13,7 +15,6 @@ void coo_clear(std::int64_t rows, Span<double> product, int threads) {
 }
 
 /// Sum the rows within each chunk of entries.
-template <class Index>
 void coo_segments(std::int64_t entries, std::int64_t chunk, Span<const Index> row_indices,
                   Span<const Index> indices, Span<const double> values, Span<const double> vector,
                   Span<double> product, Span<double> carries, int threads) {
@@ -47,7 +48,6 @@ void coo_segments(std::int64_t entries, std::int64_t chunk, Span<const Index> ro
 }
 
 /// Add up what neighbouring chunks hold of the same row.
-template <class Index>
 void coo_carries(std::int64_t entries, std::int64_t chunk, Span<const Index> row_indices,
                  Span<const double> carries, Span<double> product, int threads) {
     const std::int64_t count = 2 * ((entries + chunk - 1) / chunk);
@@ -71,6 +71,5 @@ void coo_carries(std::int64_t entries, std::int64_t chunk, Span<const Index> row
 } // namespace
 
 NATIVE_MODULE(papers_sparse_formats_coo) {
-    NATIVE_KERNELS_BY_INDEX(module, coo_segments, coo_carries);
-    NATIVE_KERNELS(module, coo_clear);
+    NATIVE_KERNELS(module, coo_clear, coo_segments, coo_carries);
 }

@@ -26,7 +26,6 @@ COO_CLEAR = Kernel(
     contract="product (rows,) becomes 0; rows without entries stay so.",
     launch=by_owner("rows", block=BLOCK),
     work=lambda values: int(values["rows"]),
-    traffic=lambda values: 8 * int(values["rows"]),
 )
 
 COO_SEGMENTS = Kernel(
@@ -41,9 +40,6 @@ COO_SEGMENTS = Kernel(
     "one row.",
     launch=lambda values: _a_warp_each(values, -(-int(values["entries"]) // int(values["chunk"]))),
     work=lambda values: int(values["entries"]),
-    traffic=lambda values: sum(
-        int(values[name].nbytes) for name in ("row_indices", "indices", "values", "vector")
-    ),
 )
 
 COO_CARRIES = Kernel(
@@ -56,7 +52,6 @@ COO_CARRIES = Kernel(
         values, 2 * -(-int(values["entries"]) // int(values["chunk"]))
     ),
     work=lambda values: 2 * int(values["entries"]) // int(values["chunk"]),
-    traffic=lambda values: 2 * int(values["carries"].nbytes),
 )
 
 COO = Family("solvers.papers.sparse_formats.kernels", "coo", (COO_CLEAR, COO_SEGMENTS, COO_CARRIES))

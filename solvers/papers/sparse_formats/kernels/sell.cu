@@ -1,25 +1,23 @@
 // Products of matrices in padded columns and in sorted slices; sell.py states the contracts.
 //
-// A thread owns a row, or a place. With slices of 32 places a warp reads 32 neighbouring entries at a time.
+// A thread owns a row, or a place. With slices of 32 places a warp reads 32 neighbouring entries at
+// a time.
 
-#include "storage.cuh"
+#include "gather.cuh"
 
 extern "C" __global__ void sell_multiply(
     INDEX rows, int slice_shift, const INDEX* __restrict__ slice_starts,
-    const INDEX* __restrict__ lengths, const INDEX* __restrict__ order, int ordered,
-    const INDICES_T* __restrict__ indices, const VALUES_T* __restrict__ values,
-    const REAL* __restrict__ dictionary, const INDEX* __restrict__ bases, int base_shift,
+    const INDEX* __restrict__ lengths, const INDEX* __restrict__ order,
+    const INDEX* __restrict__ indices, const REAL* __restrict__ values,
     const REAL* __restrict__ vector, REAL* __restrict__ product) {
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (thread >= rows) return;
     const INDEX place = (INDEX)thread;
     const INDEX height = (INDEX)1 << slice_shift;
     const INDEX length = lengths[place];
-    const INDEX base = index_base<INDICES_T>(bases, place, base_shift);
     const INDEX first = slice_starts[place >> slice_shift] + (place & (height - 1));
-    const REAL sum = gathered_sum(
-        first, first + length * height, height, base, indices, values, dictionary, vector);
-    product[ordered ? order[place] : place] = sum;
+    product[order[place]] =
+        gathered_sum(first, first + length * height, height, indices, values, vector);
 }
 
 extern "C" __global__ void ell_multiply(
@@ -28,10 +26,7 @@ extern "C" __global__ void ell_multiply(
     REAL* __restrict__ product) {
     const long long row = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
-    const INDEX length = lengths[row];
     const long long stride = rows;
-    const REAL sum = gathered_sum(
-        row, row + length * stride, stride, (INDEX)0, indices, values, (const REAL*)nullptr,
-        vector);
-    product[row] = sum;
+    product[row] =
+        gathered_sum(row, row + lengths[row] * stride, stride, indices, values, vector);
 }

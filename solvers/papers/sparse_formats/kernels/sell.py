@@ -13,8 +13,7 @@ Device and twin agree up to the contraction of products and sums.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, arguments, by_owner, stored_types
-from solvers.papers.sparse_formats.kernels.csr import STORAGE, storage_bytes
+from solvers.kernels.family import Family, Kernel, arguments, by_owner
 
 BLOCK = 128
 
@@ -27,36 +26,19 @@ ELL_MULTIPLY = Kernel(
     "entries, the k-th at k * rows + i.",
     launch=by_owner("rows", block=BLOCK),
     work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
-    traffic=lambda values: (
-        sum(int(values[name].nbytes) for name in ("lengths", "indices", "values", "vector"))
-        + 8 * int(values["rows"])
-    ),
 )
 
 SELL_MULTIPLY = Kernel(
     name="sell_multiply",
-    arguments=(
-        *arguments(
-            "index rows; int slice_shift; index[] slice_starts, lengths, order; int ordered"
-        ),
-        *STORAGE,
-        *arguments("real[] vector; out real[] product"),
+    arguments=arguments(
+        "index rows; int slice_shift; index[] slice_starts, lengths, order, indices; "
+        "real[] values, vector; out real[] product"
     ),
     contract="product (rows,) becomes the matrix times vector (columns,). Place p holds row "
-    "order[p], or p where not 'ordered', with lengths[p] entries; with C = 2^slice_shift, the "
+    "order[p] with lengths[p] entries; with C = 2^slice_shift, the "
     "k-th stands at slice_starts[p / C] + k * C + p % C.",
     launch=by_owner("rows", block=BLOCK),
     work=lambda values: int(values["values"].size) + 4 * int(values["rows"]),
-    traffic=lambda values: (
-        storage_bytes(values)
-        + sum(int(values[name].nbytes) for name in ("slice_starts", "lengths", "order"))
-        + 8 * int(values["rows"])
-    ),
 )
 
-SELL = Family(
-    "solvers.papers.sparse_formats.kernels",
-    "sell",
-    (ELL_MULTIPLY, SELL_MULTIPLY),
-    foreseen=stored_types(""),
-)
+SELL = Family("solvers.papers.sparse_formats.kernels", "sell", (ELL_MULTIPLY, SELL_MULTIPLY))
