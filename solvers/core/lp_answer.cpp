@@ -56,6 +56,22 @@ void clip(Span<double> x, Span<const double> lower, Span<const double> upper, in
                  [&](std::int64_t j) { x[j] = between(lower[j], x[j], upper[j]); });
 }
 
+/// Put columns without entries at the bound that their cost prefers, where there is one.
+template <class Index>
+void settle_alone(Span<const Index> starts, Span<const double> cost, Span<const double> lower,
+                  Span<const double> upper, Span<double> x, int threads) {
+    check_length("starts", starts.size(), x.size() + 1);
+    for (const auto &one : {cost, lower, upper})
+        check_length("cost, lower or upper", one.size(), x.size());
+    parallel_for(threads, x.size(), [&](std::int64_t j) {
+        if (starts[j + 1] != starts[j] || cost[j] == 0.0)
+            return;
+        const double preferred = cost[j] > 0.0 ? lower[j] : upper[j];
+        if (std::isfinite(preferred))
+            x[j] = preferred;
+    });
+}
+
 /// Fill the activities of rows and take from y what leans on an infinite side.
 ///
 /// ``sums`` get the squares of the violations, what y earns of the sides, the squares of the sides'
@@ -118,6 +134,8 @@ void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
 }
 
 template <class Index> void declare(native::Module &module) {
+    expose(module, "settle_alone", &settle_alone<Index>, "starts", "cost", "lower", "upper", "x",
+           "threads");
     expose(module, "judge_rows", &judge_rows<Index>, "rows", "lower", "upper", "x", "y", "activity",
            "sums", "threads");
     expose(module, "judge_columns", &judge_columns<Index>, "columns", "cost", "lower", "upper", "x",

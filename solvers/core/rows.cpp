@@ -67,6 +67,22 @@ void size_range(Span<const double> values, Span<double> range, int threads) {
     range[1] = blocks > 0 ? *std::max_element(most.begin(), most.end()) : 0.0;
 }
 
+/// Products that are added one after the other; blocks are added in pairs.
+constexpr std::int64_t ADDED = 256;
+
+/// Put what each block has of a'b into ``sums``.
+void inner_of_blocks(Span<const double> a, Span<const double> b, Span<double> sums, int threads) {
+    check_length("b", b.size(), a.size());
+    check_length("sums", sums.size(), (a.size() + ADDED - 1) / ADDED);
+    parallel_for(threads, sums.size(), [&](std::int64_t block) {
+        const std::int64_t end = std::min(a.size(), (block + 1) * ADDED);
+        double sum = 0.0;
+        for (std::int64_t k = block * ADDED; k < end; ++k)
+            sum += a[k] * b[k];
+        sums[block] = sum;
+    });
+}
+
 /// Rows between two looks at the flag that ends a loop.
 constexpr std::int64_t ROWS_PER_POLL = 1 << 14;
 
@@ -208,6 +224,8 @@ template <class Index> void declare(native::Module &module) {
 
 NATIVE_MODULE(core_rows) {
     expose(module, "size_range", &size_range, "values", "range", "threads");
+    NATIVE_CONSTANTS(module, "solvers.core.rows", ADDED);
+    expose(module, "inner_of_blocks", &inner_of_blocks, "a", "b", "sums", "threads");
     expose(module, "copy_bytes", &copy_bytes, "source", "target", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);

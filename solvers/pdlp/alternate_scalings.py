@@ -34,9 +34,11 @@ from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.loop import run
+from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import begin, memory_needed, place, prepare, rescaled, vector_bytes
 from solvers.pdlp.state import Coefficients, Scaling, State
@@ -216,7 +218,10 @@ SAME = 1e-2
 """Scales that differ by one common factor but for this part are the same scaling."""
 
 SAMPLE = 1_000_000
-"""Rows, and columns, of which the scales are compared at the most."""
+"""Rows, and columns, of which the scales are compared at the most,"""
+
+RUNS = 100
+"""on a GPU in so many runs of neighbours."""
 
 SHARE = 0.25
 """Part of the time left that trying another scaling may take, by what the one before took. At 100
@@ -298,14 +303,16 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
         if is_over or time.perf_counter() - whole > longest or progress.should_stop():
             break
         whole = time.perf_counter()
-        there = rescaled(found.state.problem, rival, progress, options.threads)
-        if any(_are_same(there.scaling, tried, request.device) for tried in scalings):
+        there = found.state.problem
+        pair = (there.coefficients.by_row, there.coefficients.by_column)
+        scaling = find_scaling(*pair, there.device, rival, progress, options.threads)
+        if any(_are_same(scaling, tried, there.device) for tried in scalings):
             continue
         if progress.should_stop():
             break
-        scalings.append(there.scaling)
+        scalings.append(scaling)
         del state  # one that has lost leaves its memory to the next
-        state = begin(there, options, progress, start, rival)
+        state = begin(rescaled(there, scaling), options, progress, start, rival)
         began = time.perf_counter()
         records = _advance(state, progress, errors)
         seconds = time.perf_counter() - began
@@ -359,8 +366,12 @@ def _error(record: Record) -> float:
 def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:
     """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
 
-    def sample(scale: Any) -> FloatArray:  # arithmetic on a GPU would have a kernel compiled
-        return device.to_host(scale)[:: 1 + scale.size // SAMPLE]
+    def sample(scale: Any) -> FloatArray:  # whatever is not a copy would have a kernel compiled
+        if device.kind == "cpu" or isinstance(device, DeviceGroup) or scale.size <= SAMPLE:
+            return device.to_host(scale)[:: 1 + scale.size // SAMPLE]
+        length, step = SAMPLE // RUNS, scale.size // RUNS
+        runs = (scale[at * step : at * step + length] for at in range(RUNS))
+        return np.concatenate([device.to_host(run) for run in runs])
 
     ratios = sample(one.column) / sample(two.column), sample(one.row) / sample(two.row)
     return all(bool(np.max(ratio) <= (1.0 + SAME) * np.min(ratio)) for ratio in ratios)

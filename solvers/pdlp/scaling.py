@@ -29,6 +29,7 @@ from solvers.native.pdlp_matrix import quotient_sums
 from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import DeviceProblem, Matrix, Scaling, gathered, overwrite, prepared
+from solvers.sparse.slices import Slices
 
 
 def find_scaling(
@@ -43,8 +44,8 @@ def find_scaling(
 
     Empty rows and columns keep the scale 1. When time runs out, the passes left are left out.
     """
-    row, next_row = (gathered(by_row, np.ones(by_row.rows), device) for _ in range(2))
-    column, next_column = (gathered(by_column, np.ones(by_column.rows), device) for _ in range(2))
+    row, next_row = _ones(by_row, device)
+    column, next_column = _ones(by_column, device)
 
     def rescale(matrix: Matrix, mode: int, own: Any, other: Any, scaled: Any) -> None:
         prepared("rescale", matrix, mode, own, other, scaled, threads=threads)()
@@ -65,6 +66,14 @@ def find_scaling(
         row, next_row = next_row, row
         column, next_column = next_column, column
     return Scaling(row, column)
+
+
+def _ones(matrix: Matrix, device: Device) -> tuple[Any, Any]:
+    """Return two vectors of ones that products of the transpose are going to read."""
+    ones = gathered(matrix, np.ones(matrix.rows), device)
+    if isinstance(matrix, Slices):
+        return ones, ones.copy()
+    return ones, ones.copy().with_copies()
 
 
 BLOCK = 256

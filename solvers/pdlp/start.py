@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.concurrency import threads_for
 from solvers.core.device import Device
 from solvers.core.lp_answer import Norms, allowed_duals, judge
 from solvers.core.options import EngineOptions
@@ -34,13 +35,16 @@ from solvers.pdlp.state import (
     Coefficients,
     DeviceProblem,
     Iterate,
-    Matrix,
+    Scaling,
     State,
-    of_rows,
     partial_sums,
+    squares,
 )
 from solvers.pdlp.termination import Criteria
 from solvers.sparse.slices import Packed, Plan, pack
+
+STEPS_PER_COLUMN = 4
+"""Elementary steps of a look at a column, by which is seen whether threads pay."""
 
 SMALL = 0.2
 """A violation below this part of its terms, in the norm, is a small one: that of random points is
@@ -70,22 +74,22 @@ def _is_near(violation: float, without: float, matrix: Any, point: FloatArray) -
     return violation <= SMALL * euclidean(abs(matrix) @ np.abs(point))
 
 
-def first_x(problem: Problem, start: Start | None) -> FloatArray:
+def first_x(problem: Problem, start: Start | None, threads: int = 1) -> FloatArray:
     """Return the start's values where known, else the point of the bounds nearest to zero.
 
     A column without coefficients moves by its own cost alone, a little at each iteration: it
     starts at the bound that its cost prefers, if there is one.
     """
+    from solvers.native.core_lp_answer import clip, settle_alone
+
     x = np.zeros(problem.num_columns)
     if start is not None and start.x is not None:
         known = np.isfinite(start.x)
         x[known] = start.x[known]
-    np.clip(x, problem.lower, problem.upper, out=x)
-    alone = np.flatnonzero(problem.columns.lengths == 0)
-    cost = problem.cost[alone]
-    preferred = np.where(cost > 0, problem.lower[alone], problem.upper[alone])
-    settled = (cost != 0) & np.isfinite(preferred)
-    x[alone[settled]] = preferred[settled]
+    threads = threads_for(STEPS_PER_COLUMN * problem.num_columns, threads)
+    bounds = (problem.lower, problem.upper)
+    clip(x, *bounds, threads)
+    settle_alone(problem.by_column(threads).indptr, problem.cost, *bounds, x, threads)
     return x
 
 
@@ -141,7 +145,7 @@ def begin(
     """Find the step size on a problem that is on its device and scaled, and set it off."""
     device, coefficients = there.device, there.coefficients
     norm = spectral_norm(there, settings, progress, options.seed, options.threads)
-    x = there.columns_to_device(first_x(there.original, start))
+    x = there.columns_to_device(first_x(there.original, start, options.threads))
     y = there.rows_to_device(first_y(there.original, start))
     control = _control(there, norm, settings, Criteria.uniform(options.tolerance))
     return State(
@@ -201,30 +205,23 @@ def place(
         upper=of_columns(problem.upper),
         row_lower=of_rows(problem.row_lower),
         row_upper=of_rows(problem.row_upper),
-        column_metric=_squared(scaling.column, coefficients.by_column, device),
-        row_metric=_squared(scaling.row, coefficients.by_row, device),
+        **_metrics(scaling, coefficients),
         side_norm=min(own.sides, limit.sides),
         cost_norm=min(own.cost, limit.cost),
     )
 
 
-def rescaled(
-    there: DeviceProblem, settings: Settings, progress: Progress, threads: int = 0
-) -> DeviceProblem:
+def rescaled(there: DeviceProblem, scaling: Scaling) -> DeviceProblem:
     """Return a problem on its device with another scaling; all else is shared."""
-    by_row, by_column = there.coefficients.by_row, there.coefficients.by_column
-    scaling = find_scaling(by_row, by_column, there.device, settings, progress, threads)
-    return dataclasses.replace(
-        there,
-        scaling=scaling,
-        column_metric=_squared(scaling.column, by_column, there.device),
-        row_metric=_squared(scaling.row, by_row, there.device),
-    )
+    return dataclasses.replace(there, scaling=scaling, **_metrics(scaling, there.coefficients))
 
 
-def _squared(scale: Any, matrix: Matrix, device: Device) -> Any:
-    """Return the square of a matrix's row scale; on the host, which spares compiling a kernel."""
-    return of_rows(matrix, device.to_host(scale) ** 2, device)
+def _metrics(scaling: Scaling, coefficients: Coefficients) -> dict[str, Any]:
+    """Return the squares of both scales, by the names that they have in a problem."""
+    return {
+        "column_metric": squares(coefficients.by_column, scaling.column),
+        "row_metric": squares(coefficients.by_row, scaling.row),
+    }
 
 
 def _plan(problem: Problem, settings: ExecutionSettings) -> Plan:

@@ -54,6 +54,16 @@ def of_rows(matrix: Matrix, values: FloatArray, device: Device) -> Any:
     return device.to_device(values) if isinstance(matrix, Slices) else matrix.of_rows(values)
 
 
+def squares(matrix: Matrix, values: Any) -> Any:
+    """Return the squares of figures of a matrix's rows (rows,), where these are."""
+    found = values.copy()
+    if isinstance(matrix, Slices):
+        MATRIX["square"](values.size, values, found)
+        return found
+    found.set(values.to_host() ** 2)
+    return found
+
+
 def gathered(matrix: Matrix, values: FloatArray, device: Device) -> Any:
     """Do the same for a vector that products of the transpose are going to read."""
     vector = of_rows(matrix, values, device)

@@ -250,3 +250,18 @@ def test_a_part_has_some_rows_and_columns_in_their_order(
     shared = whole.part(*chosen, threads=3)
     assert bits(shared.data) == bits(part.data)
     np.testing.assert_array_equal(shared.indices, part.indices)
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_000])
+def test_long_products_are_those_of_short_ones_on_any_number_of_threads(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = np.random.default_rng(size).standard_normal((2, 2 * size))
+    expected = rows.inner(a, b)
+    monkeypatch.setattr(rows, "BY_BLOCKS", 0)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr(rows, "threads_for", lambda work, most=0, threads=threads: threads)
+        found.append((rows.inner(a, b), rows.inner(a[::2], b[::2])))
+    assert found[0] == found[1]
+    assert found[0] == pytest.approx((expected, a[::2] @ b[::2]), rel=1e-12, abs=1e-12)

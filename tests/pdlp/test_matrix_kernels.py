@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
 from solvers.sparse.slices import Slices
+from tests.emulator import emulated, needs_compiler
 from tests.matrices import MATRICES, NAMES, any_matrix, each, matrix_of
 from tests.pdlp.matrices import PACKINGS, PLANS, lay_out
 
@@ -133,3 +134,13 @@ def test_indices_of_64_bits_are_read():
     wide = replace(slices, **{name: getattr(slices, name).astype(np.int64) for name in names})
     x = np.random.default_rng(5).standard_normal(laid.matrix.shape[1])
     assert np.array_equal(multiply(wide, x), multiply(slices, x))
+
+
+@needs_compiler
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 1000])
+def test_squares_are_exact_on_the_device_and_by_the_twin(size):
+    values = np.random.default_rng(size).standard_normal(size) * 1e100
+    for family in (MATRIX, emulated(MATRIX)):
+        squared = np.full(size, np.nan)
+        family["square"](size, values, squared)
+        assert np.array_equal(squared, values**2)

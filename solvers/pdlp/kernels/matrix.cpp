@@ -70,6 +70,12 @@ void balance(const Slices<Index> &matrix, double ridge, Numbers column_scale, Nu
     });
 }
 
+void square(int count, Numbers values, NumbersOut squared, int threads) {
+    check_length("values", values.size(), count);
+    check_length("squared", squared.size(), count);
+    parallel_for(threads, count, [&](std::int64_t i) { squared[i] = values[i] * values[i]; });
+}
+
 /// Elements that are summed one after the other.
 constexpr std::int64_t BLOCK = 256;
 
@@ -99,5 +105,6 @@ NATIVE_MODULE(pdlp_matrix) {
     NATIVE_CONSTANTS(module, "solvers.pdlp.scaling", BLOCK);
     expose(module, "quotient_sums", &quotient_sums, "q", "p", "weight", "sums", "threads");
     NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.matrix", LARGEST, TOTAL);
+    NATIVE_KERNELS(module, square);
     NATIVE_KERNELS_BY_INDEX(module, multiply, multiply_scaled, rescale, balance);
 }

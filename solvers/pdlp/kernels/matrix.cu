@@ -112,3 +112,9 @@ __device__ __forceinline__ void balance(
     const Logarithms logarithms = {column_scale};
     run_unit(blockIdx.x, matrix, logarithms, owner, scratch);
 }
+
+extern "C" __global__ void square(
+    int count, const REAL* __restrict__ values, REAL* __restrict__ squared) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) squared[i] = values[i] * values[i];
+}

@@ -12,6 +12,7 @@ from solvers.kernels.family import (
     Launch,
     Values,
     arguments,
+    by_owner,
     stored_types,
     structure,
 )
@@ -114,9 +115,17 @@ BALANCE = Kernel(
     ),
 )
 
+SQUARE = Kernel(
+    name="square",
+    arguments=arguments("int count; real[] values; out real[] squared"),
+    contract="squared (count,) becomes the square of values (count,), exactly as rounded.",
+    launch=by_owner("count"),
+    work=lambda values: int(values["count"]),
+)
+
 MATRIX = Family(
     "solvers.pdlp.kernels",
     "matrix",
-    (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE),
+    (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE, SQUARE),
     foreseen=stored_types(""),
 )
