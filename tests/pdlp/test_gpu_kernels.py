@@ -140,3 +140,11 @@ def test_launches_repeated_give_the_same_bits(plan, gpu):
         MATRIX["multiply"](*arguments, vector, product)
     first = gpu.to_host(products[0])
     assert all(np.array_equal(gpu.to_host(product), first) for product in products)
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_000])
+def test_squares_equal_those_of_the_twin(size, gpu):
+    values = np.random.default_rng(size).standard_normal(size)
+    squared = gpu.to_device(np.full(size, POISON))
+    MATRIX["square"](size, gpu.to_device(values), squared)
+    assert np.array_equal(gpu.to_host(squared), values**2)
