@@ -88,7 +88,7 @@ def batches(device: Device, lp: LinearProgram) -> list[dict[str, Any]]:
     problem = Engine("graphs").prepare(lp, Task(1e-6, 1.0))
     rows = []
     with device.activate():
-        form = scaled_form(standard_form(problem), device)
+        form = scaled_form(standard_form(problem))
         for variant in ("resident", "graphs"):
             pivots = make_pivots(variant, form, device)
             assert isinstance(pivots, DevicePivots)

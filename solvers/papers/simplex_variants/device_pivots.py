@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +162,7 @@ def _by_dense_lu(space: Workspace) -> bool:
     transposed = xp.zeros((m, m))
     RESIDENT["basis_rows"](
         m, space.columns, space.starts, space.rows, space.values, space.basic,
-        transposed.reshape(-1), space.control,
+        transposed.reshape(-1),
     )  # fmt: skip
     right = space.device.to_device(np.ones(m)) @ transposed  # B e
     found = xp.linalg.inv(transposed)
@@ -198,6 +199,7 @@ class DevicePivots:
         self.control = np.zeros(CONTROL_SIZE)
         self.inversions = 0
         self._inverted: Basis | None = None
+        self._launches: list[Callable[[], None]] = []
 
     def load(self, basic: Basis, rhs: FloatArray, *, new_weights: bool) -> bool:
         """Take a basis over."""
@@ -251,7 +253,14 @@ class DevicePivots:
         self._put(self.space.weight, weight)
 
     def _iterate(self, count: int) -> None:
-        raise NotImplementedError
+        on_cpu = self.space.device.kind == "cpu"
+        if not self._launches:
+            self._launches = [self._launcher(call) for call in self.pivot_calls()]
+        for _ in range(count):
+            for launch in self._launches:
+                launch()
+            if on_cpu and self.space.control[STOP] != RUNNING:
+                return
 
     def _put(self, target: Any, values: Any) -> None:
         """Copy host values into an array of the device."""
@@ -263,7 +272,7 @@ class DevicePivots:
     def _launcher(self, call: Call) -> Callable[[], None]:
         """Return a launch of a kernel with its arguments bound."""
         if self.space.device.kind == "cpu":
-            return lambda: call.family[call.name](*call.values, threads=1)
+            return partial(getattr(call.family.twin, call.name), *call.values, 1)
         return call.family.bind(call.name, *call.values)
 
     def pivot_calls(self) -> tuple[Call, ...]:
@@ -288,10 +297,6 @@ class DevicePivots:
 class ResidentPivots(DevicePivots):
     """GPU-RS: kernels launched one by one, the ratio test in one block, x and y computed anew."""
 
-    def __init__(self, form: ScaledForm, device: Device) -> None:
-        super().__init__(form, device)
-        self._launches = [self._launcher(call) for call in self.pivot_calls()]
-
     def pivot_calls(self) -> tuple[Call, ...]:
         """Return the kernels of one pivot, in order."""
         return (
@@ -301,14 +306,6 @@ class ResidentPivots(DevicePivots):
             self._call(RESIDENT, "update_in_place"),
             *self._fresh_calls(),
         )
-
-    def _iterate(self, count: int) -> None:
-        on_cpu = self.space.device.kind == "cpu"
-        for _ in range(count):
-            for launch in self._launches:
-                launch()
-            if on_cpu and self.space.control[STOP] != RUNNING:
-                return
 
 
 class GraphsPivots(DevicePivots):
@@ -330,7 +327,7 @@ class GraphsPivots(DevicePivots):
 
     def _iterate(self, count: int) -> None:
         if self.space.device.kind == "cpu":
-            self._by_twins(count)
+            super()._iterate(count)
             return
         if self._graph is None:
             self._graph = self._recorded()
@@ -349,9 +346,6 @@ class GraphsPivots(DevicePivots):
         finally:
             graph = stream.end_capture()
         return graph
-
-    def _by_twins(self, count: int) -> None:
-        ITERATE.twin.iterations_fast(count, self.space)
 
 
 def _same(basic: Basis, other: Basis | None) -> bool:

@@ -175,10 +175,8 @@ class Drive:
         """Pivots so far."""
         return int(self.pivots.control[ITERATION])
 
-    def run(self, basic: Basis | None = None) -> Found:
+    def run(self) -> Found:
         """Make pivots until there is something to say."""
-        if basic is not None:
-            self._basic = basic
         self._perturb()
         while True:
             reason = self._stop(self.iterations)

@@ -19,7 +19,6 @@ point and a ray. What does not hold up to that is numerical trouble, not an answ
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -27,14 +26,13 @@ import numpy as np
 from solvers.core.device import Device, find_device
 from solvers.core.errors import OptionError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Basis, BasisStatus, Outcome, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.papers.simplex_variants.basic_solution import (
     BasicSolution,
     Pivots,
-    basis_from_start,
     exact_solution,
     violations,
 )
@@ -193,51 +191,8 @@ def _with_point(
         row_activity=problem.matrix @ x,
         row_dual=duals,
         reduced_cost=problem.cost - problem.matrix.T @ duals,
-        basis=basis_of(form, exact.basic) if has_point else None,
         **about,
     )
-
-
-def basis_of(form: ScaledForm, basic: np.ndarray[Any, Any]) -> Basis | None:
-    """Return the problem's basis; None if its size is not the number of rows.
-
-    A column at an upper bound is basic here while its complement is not, and both are basic where
-    it is between its bounds.
-    """
-    origin, n = form.origin, form.num_columns
-    problem = origin.problem
-    inside = np.zeros(n + form.num_rows, dtype=bool)
-    inside[basic] = True
-    partner = origin.complement
-    at_upper = (partner != NONE) & inside[:n] & ~inside[np.where(partner == NONE, 0, partner)]
-    column_status = _resting(problem.lower, problem.upper)
-    owned = np.flatnonzero(origin.owner != NONE)
-    moving = owned[inside[owned]]
-    column_status[origin.owner[moving]] = np.where(
-        at_upper[moving], BasisStatus.UPPER, BasisStatus.BASIC
-    )
-    row_status = np.full(problem.num_rows, int(BasisStatus.BASIC), dtype=np.int8)
-    kept, slack = origin.kept_rows, origin.slack[: origin.kept_rows.size]
-    low = np.isfinite(problem.row_lower[kept])
-    both = low & np.isfinite(problem.row_upper[kept])
-    safe = np.where(slack == NONE, 0, slack)
-    slack_inside = (slack != NONE) & inside[safe]
-    status = np.where(low & (~both | (slack == NONE)), BasisStatus.LOWER, BasisStatus.UPPER)
-    status = np.where(slack_inside & at_upper[safe], BasisStatus.LOWER, status)
-    artificial = inside[n + np.arange(kept.size)]
-    between = (slack_inside & ~at_upper[safe]) | artificial
-    row_status[kept] = np.where(between, BasisStatus.BASIC, status)
-    found = Basis(column_status, row_status)
-    count = np.sum(column_status == BasisStatus.BASIC) + np.sum(row_status == BasisStatus.BASIC)
-    return found if count == problem.num_rows else None
-
-
-def _resting(lower: FloatArray, upper: FloatArray) -> np.ndarray[Any, Any]:
-    """Return the status of columns outside the basis here: at zero of the standard form."""
-    status = np.full(lower.size, int(BasisStatus.ZERO), dtype=np.int8)
-    status[np.isfinite(upper)] = BasisStatus.UPPER
-    status[np.isfinite(lower)] = BasisStatus.LOWER
-    return status
 
 
 VARIANTS = ("cpu", "naive", "resident", "graphs")
@@ -254,22 +209,10 @@ def make_pivots(variant: str, form: ScaledForm, device: Device) -> Pivots:
     OptionError
         There is no such variant.
     """
-    makers: dict[str, Callable[[], Pivots]] = {
-        "cpu": lambda: _host(form, None),
-        "naive": lambda: _host(form, device),
-        "resident": lambda: _on_device(form, device, "resident"),
-        "graphs": lambda: _on_device(form, device, "graphs"),
-    }
-    if variant not in makers:
+    if variant not in VARIANTS:
         raise OptionError(f"There is no variant '{variant}'; there are {', '.join(VARIANTS)}.")
-    return makers[variant]()
-
-
-def _host(form: ScaledForm, device: Device | None) -> Pivots:
-    return HostPivots(form, device)
-
-
-def _on_device(form: ScaledForm, device: Device, variant: str) -> Pivots:
+    if variant in ("cpu", "naive"):
+        return HostPivots(form, None if variant == "cpu" else device)
     return (ResidentPivots if variant == "resident" else GraphsPivots)(form, device)
 
 
@@ -277,7 +220,6 @@ def solve(
     problem: Problem,
     options: EngineOptions | None = None,
     progress: Progress | None = None,
-    start: Start | None = None,
     *,
     variant: str = "graphs",
 ) -> Outcome:
@@ -291,8 +233,6 @@ def solve(
         Device, seed, tolerance and iteration limit are read.
     progress : Progress, optional
         Asked about time and interruption after every batch of 100 pivots.
-    start : Start, optional
-        A basis to start from; a singular one is repaired.
     variant : str
         One of :data:`~solvers.papers.simplex_variants.engine.VARIANTS`.
 
@@ -312,11 +252,11 @@ def solve(
     progress = Progress() if progress is None else progress
     device = find_device("cpu" if variant == "cpu" else options.device)
     with device.activate():
-        form = scaled_form(standard_form(problem), device)
+        form = scaled_form(standard_form(problem))
         if form.num_rows == 0:
             return without_rows(form)
         try:
-            return _with_rows(form, device, options, progress, start, variant)
+            return _with_rows(form, device, options, progress, variant)
         except Exception as error:
             if not device.is_out_of_memory(error):
                 raise
@@ -343,7 +283,6 @@ def _with_rows(
     device: Device,
     options: EngineOptions,
     progress: Progress,
-    start: Start | None,
     variant: str,
 ) -> Outcome:
     def should_stop(iterations: int) -> StopReason | None:
@@ -356,7 +295,7 @@ def _with_rows(
     limit = np.inf if options.iteration_limit is None else options.iteration_limit
     pivots = make_pivots(variant, form, device)
     drive = Drive(form, pivots, options.seed, should_stop, limit, lambda: progress.seconds)
-    found = drive.run(basis_from_start(form, start))
+    found = drive.run()
     exact = exact_solution(form, found.basic)
     about: dict[str, Any] = {
         "engine": "simplex",

@@ -145,7 +145,6 @@ class GpuAlgebra(HostAlgebra):
             cupy.asarray(matrix.indices.astype(np.int32)),
             cupy.asarray(matrix.data),
         )
-        self._control = cupy.zeros(CONTROL_SIZE)
 
     def factorise(self, basic: Basis) -> bool:
         """Compute the dense LU of a basis by cuSOLVER."""
@@ -153,7 +152,7 @@ class GpuAlgebra(HostAlgebra):
         transposed = cupy.zeros((m, m))  # which is the basis in the order of columns
         RESIDENT["basis_rows"](
             m, self.form.num_columns, *self._columns, cupy.asarray(basic.astype(np.int32)),
-            transposed.reshape(-1), self._control,
+            transposed.reshape(-1),
         )  # fmt: skip
         factor, pivots = self._linalg.lu_factor(transposed.T, overwrite_a=True, check_finite=False)
         self._factor = (factor, pivots)

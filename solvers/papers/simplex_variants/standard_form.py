@@ -4,29 +4,22 @@ Every column of the problem becomes one or two that start at zero: one with a fi
 shifted, one with an upper bound only is mirrored, a free one is split in two, a fixed one goes to
 the right-hand side. Inequalities get a slack, free rows are left out. An upper bound that is left,
 of a column or of the slack of a ranged row, becomes a row ``x + t = width`` (paper, section 2.3:
-"for the constraints of the variables themselves we assume 0 <= x"). The pivots see the scaled form,
-on the host and where they run.
+"for the constraints of the variables themselves we assume 0 <= x"). The pivots see the scaled form.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
-from solvers.papers.simplex_variants.kernels.resident import RESIDENT
+from solvers.simplex.state import geometric_scales
 
 NONE = -1
 """Stands for "no such column" or "no such row"."""
-
-PASSES = 4
-"""Alternations of row and column scales; more change the powers of two of few rows."""
-
 
 Indices = npt.NDArray[np.int64]
 
@@ -188,7 +181,7 @@ class ScaledForm:
     ----------
     origin : StandardForm
     matrix : (m, n) csc_array
-        R A C, indices int32.
+        R A C.
     cost, rhs : (n,) and (m,) arrays
         Scaled: C c / ``cost_scale`` and R b.
     row_scale, column_scale : (m,) and (n,) arrays
@@ -215,48 +208,16 @@ class ScaledForm:
         return self.origin.num_columns
 
 
-def scaled_form(origin: StandardForm, device: Device) -> ScaledForm:
-    """Equilibrate a standard form on a device."""
-    by_columns = origin.matrix
-    by_rows = by_columns.tocsr()
-    columns, rows = _on_device(by_columns, device), _on_device(by_rows, device)
-    m, n = by_columns.shape
-    row_scale = device.to_device(np.ones(m))
-    column_scale = device.to_device(np.ones(n))
-    for _ in range(PASSES if by_columns.nnz else 0):
-        RESIDENT["geometric"](m, *rows, column_scale, row_scale)
-        RESIDENT["geometric"](n, *columns, row_scale, column_scale)
-    host_rows = _power_of_two(device.to_host(row_scale))
-    host_columns = _power_of_two(device.to_host(column_scale))
-    scaled = device.to_device(np.empty(by_columns.nnz))
-    if by_columns.nnz:
-        own, other = device.to_device(host_columns), device.to_device(host_rows)
-        RESIDENT["apply_scales"](n, *columns, own, other, scaled)
-    cost = origin.cost * host_columns
+def scaled_form(origin: StandardForm) -> ScaledForm:
+    """Equilibrate a standard form."""
+    by_rows = origin.matrix.tocsr()
+    m, n = by_rows.shape
+    rows, columns = geometric_scales(by_rows) if by_rows.nnz else (np.ones(m), np.ones(n))
+    matrix = sp.csc_array(sp.diags_array(rows) @ origin.matrix @ sp.diags_array(columns))
+    matrix.sort_indices()
+    cost = origin.cost * columns
     largest = np.max(np.abs(cost), initial=0.0)
-    cost_scale = float(_power_of_two(np.array([largest]))[0]) if largest > 0.0 else 1.0
-    matrix = sp.csc_array(
-        (device.to_host(scaled), by_columns.indices, by_columns.indptr), shape=(m, n)
-    )
+    cost_scale = float(np.exp2(np.round(np.log2(largest)))) if largest > 0.0 else 1.0
     return ScaledForm(
-        origin,
-        matrix,
-        cost / cost_scale,
-        origin.rhs * host_rows,
-        host_rows,
-        host_columns,
-        cost_scale,
+        origin, matrix, cost / cost_scale, origin.rhs * rows, rows, columns, cost_scale
     )
-
-
-def _on_device(matrix: sp.csc_array | sp.csr_array, device: Device) -> tuple[Any, Any, Any]:
-    """Return starts, indices and values on the device."""
-    return (
-        device.to_device(matrix.indptr.astype(np.int32)),
-        device.to_device(matrix.indices.astype(np.int32)),
-        device.to_device(matrix.data.astype(np.float64)),
-    )
-
-
-def _power_of_two(scale: FloatArray) -> FloatArray:
-    return np.asarray(np.exp2(np.round(np.log2(scale))))

@@ -64,7 +64,7 @@ WHOLE_BLOCKS = ("tall", "random")
 def prepared(variant: str, case: str, device: Device) -> DevicePivots:
     """Return pivots in the middle of a solve, ready for another one."""
     problem, before = CASES[case]
-    form = scaled_form(standard_form(problem), device)
+    form = scaled_form(standard_form(problem))
     pivots = KINDS[variant](form, device)
     Drive(form, pivots, 0, lambda iterations: None, before).run()
     pivots.control[STOP] = RUNNING

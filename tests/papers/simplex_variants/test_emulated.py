@@ -10,9 +10,7 @@ from solvers.papers.simplex_variants.basic_solution import basis_matrix
 from solvers.papers.simplex_variants.device_pivots import Call
 from solvers.papers.simplex_variants.kernels.layout import BLAND
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
-from solvers.papers.simplex_variants.standard_form import standard_form
 from tests.emulator import emulated, needs_compiler
-from tests.papers.simplex_variants.models import random_problem
 from tests.papers.simplex_variants.stepping import CASES, KINDS, copied, prepared, step_both
 
 pytestmark = needs_compiler
@@ -46,28 +44,8 @@ def test_lanes_write_the_basis_as_the_twin_does(case):
     s = pivots.space
     written = [np.zeros(s.size**2) for _ in range(2)]
     for transposed, run in zip(written, (emulate, by_twin), strict=True):
-        values = (s.size, s.columns, s.starts, s.rows, s.values, s.basic, transposed, s.control)
+        values = (s.size, s.columns, s.starts, s.rows, s.values, s.basic, transposed)
         run(Call(RESIDENT, "basis_rows", values))
     expected = basis_matrix(pivots.form, pivots.basic()).toarray().T
     for transposed in written:
         assert np.array_equal(transposed.reshape(s.size, s.size), expected)
-
-
-def test_lanes_scale_as_the_twins_do():
-    matrix = standard_form(random_problem(6, 30, 290)).matrix
-    n = matrix.shape[1]
-    arrays = (matrix.indptr.astype(np.int32), matrix.indices.astype(np.int32), matrix.data)
-    other = np.linspace(0.5, 2.0, matrix.shape[0])
-    found = []
-    for run in (emulate, by_twin):
-        scale, scaled = np.zeros(n), np.zeros(matrix.nnz)
-        run(Call(RESIDENT, "geometric", (n, *arrays, other, scale)))
-        run(Call(RESIDENT, "apply_scales", (n, *arrays, scale, other, scaled)))
-        found.append((scale, scaled))
-    assert np.array_equal(found[0][0], found[1][0])
-    assert np.array_equal(found[0][1], found[1][1])
-    by_hand = np.abs(matrix.toarray()) * other[:, None]
-    filled = by_hand.max(axis=0) > 0
-    middle = by_hand.max(axis=0) * np.where(by_hand > 0, by_hand, np.inf).min(axis=0)
-    assert found[1][0][filled] == pytest.approx(1.0 / np.sqrt(middle[filled]))
-    assert np.all(found[1][0][~filled] == 1.0)

@@ -35,7 +35,7 @@ def some_basis(form: ScaledForm, seed: int) -> np.ndarray:
 
 @pytest.fixture
 def form():
-    return scaled_form(standard_form(random_problem(3, 20, 30)), cpu())
+    return scaled_form(standard_form(random_problem(3, 20, 30)))
 
 
 @pytest.mark.parametrize("way", ["sparse", "dense"])

@@ -12,7 +12,7 @@ from gpu_bridge.verify.verify import verify
 from solvers import highs
 from solvers.core.errors import OptionError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import BasisStatus, Outcome, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.papers.simplex_variants.engine import VARIANTS, solve
@@ -37,8 +37,8 @@ OPTIMA = {"afiro": -464.75314286, "adlittle": 225494.96316, "forplan": -664.2189
 variants = pytest.mark.parametrize("variant", VARIANTS)
 
 
-def verified(problem: Problem, variant: str, start: Start | None = None) -> Outcome:
-    found = solve(problem, OPTIONS, Progress(), start, variant=variant)
+def verified(problem: Problem, variant: str) -> Outcome:
+    found = solve(problem, OPTIONS, Progress(), variant=variant)
     return verify(problem, found, EngineOptions(tolerance=1e-9))
 
 
@@ -109,23 +109,6 @@ def test_netlib_models_reach_their_optima(name, variant):
 def test_an_infeasible_netlib_model_is_proven_infeasible():
     problem = gpu_bridge.read(DATA / "klein1.mps.gz")
     assert verified(problem, "graphs").solution_status is SolutionStatus.INFEASIBLE
-
-
-@given(seed=st.integers(0, 10_000))
-@settings(max_examples=15)
-def test_a_basis_comes_out_and_is_where_another_solve_can_start(seed):
-    problem = random_problem(seed)
-    first = verified(problem, "graphs")
-    basic = [np.sum(part == BasisStatus.BASIC) for part in
-             (first.basis.column_status, first.basis.row_status)]  # fmt: skip
-    assert sum(basic) == problem.num_rows
-    for status, bound in ((BasisStatus.LOWER, problem.lower), (BasisStatus.UPPER, problem.upper)):
-        there = first.basis.column_status == status
-        assert first.x[there] == pytest.approx(bound[there])
-    again = verified(problem, "graphs", Start(basis=first.basis))
-    assert again.objective == pytest.approx(first.objective)
-    # The perturbation may need a few pivots there and back.
-    assert again.statistics["iterations"] <= first.statistics["iterations"] + 2
 
 
 def test_time_and_iteration_limits_are_kept():

@@ -8,11 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from solvers.core.device import cpu
-from solvers.core.outcome import BasisStatus
 from solvers.core.problem import Problem
-from solvers.papers.simplex_variants.drive import start_basis
-from solvers.papers.simplex_variants.engine import basis_of
 from solvers.papers.simplex_variants.standard_form import NONE, scaled_form, standard_form
 from tests.papers.simplex_variants.models import INF, random_problem, reference
 
@@ -70,20 +66,9 @@ def test_only_what_needs_a_row_gets_one():
     assert list(form.slack) == [NONE, 5, 6, 7, 8]
 
 
-def test_slack_basis_is_the_slack_basis_of_the_problem():
-    problem = random_problem(5)
-    form = scaled_form(standard_form(problem), cpu())
-    basis = basis_of(form, start_basis(form))
-    assert basis is not None
-    assert np.all(basis.row_status == BasisStatus.BASIC)
-    at_upper = np.isfinite(problem.upper) & ~np.isfinite(problem.lower)
-    assert np.all(basis.column_status[at_upper] == BasisStatus.UPPER)
-    assert np.all(basis.column_status[np.isfinite(problem.lower)] == BasisStatus.LOWER)
-
-
 def test_scaled_form_is_the_form_with_powers_of_two():
     form = standard_form(random_problem(3))
-    scaled = scaled_form(form, cpu())
+    scaled = scaled_form(form)
     by_hand = form.matrix.toarray() * scaled.row_scale[:, None] * scaled.column_scale
     assert np.array_equal(scaled.matrix.toarray(), by_hand)
     assert np.array_equal(scaled.cost * scaled.cost_scale, form.cost * scaled.column_scale)
@@ -94,8 +79,6 @@ def test_scaled_form_is_the_form_with_powers_of_two():
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_empty_problems_have_a_standard_form(shape):
-    form = scaled_form(
-        standard_form(Problem.from_arrays(np.ones(shape[1]), np.zeros(shape))), cpu()
-    )
+    form = scaled_form(standard_form(Problem.from_arrays(np.ones(shape[1]), np.zeros(shape))))
     assert form.num_rows == 0  # free rows are left out
     assert form.num_columns == shape[1]

@@ -3,16 +3,6 @@
 
 namespace simplex::paper {
 
-/// What pivots read and change, as device_pivots.py has it.
-struct Workspace {
-    std::int64_t size, stride, columns, column_parts, row_parts;
-    Ints starts, rows;
-    Reals values, cost;
-    RealsOut inverse, x;
-    IntsOut basic, position;
-    RealsOut basic_cost, y, pivot_row, weight, reduced, d, offers, nearest, chosen, control;
-};
-
 namespace {
 
 /// The owners of a part of a reduction.
@@ -82,11 +72,10 @@ struct Pricing {
 };
 
 /// Reduced costs, Devex weights, and the best candidate of each part.
-void price(std::int64_t columns, std::int64_t, std::int64_t parts, Ints starts, Ints rows,
-           Reals values, Reals cost, Reals y, Reals pivot_row, Ints position, Reals basic_cost,
-           RealsOut weight, RealsOut reduced, RealsOut offers, RealsOut control, int threads) {
-    const Matrix matrix = {starts, rows, values};
-    matrix.check(columns);
+void price(std::int64_t columns, std::int64_t, std::int64_t parts, const Matrix &matrix, Reals cost,
+           Reals y, Reals pivot_row, Ints position, Reals basic_cost, RealsOut weight,
+           RealsOut reduced, RealsOut offers, RealsOut control, int threads) {
+    check(matrix, columns);
     check_lengths(CONTROL_SIZE, {{"control", control}});
     check_lengths(
         columns,
@@ -130,11 +119,10 @@ Index take_offer(std::int64_t offered, Reals offers, Reals reduced, Reals weight
 
 /// Compute d = B^-1 a_q, and the smallest relaxed ratio of each part.
 void direction(std::int64_t size, std::int64_t stride, std::int64_t columns, std::int64_t offered,
-               std::int64_t parts, Ints starts, Ints rows, Reals values, Reals inverse, Reals x,
-               Ints basic, Reals reduced, Reals weight, Reals offers, RealsOut d, RealsOut nearest,
+               std::int64_t parts, const Matrix &matrix, Reals inverse, Reals x, Ints basic,
+               Reals reduced, Reals weight, Reals offers, RealsOut d, RealsOut nearest,
                RealsOut control, int threads) {
-    const Matrix matrix = {starts, rows, values};
-    matrix.check(columns);
+    check(matrix, columns);
     check_lengths(CONTROL_SIZE, {{"control", control}});
     check_lengths(size * stride, {{"inverse", inverse}});
     check_lengths(size, {{"x", x}, {"basic", basic}, {"d", d}});
@@ -152,9 +140,10 @@ void direction(std::int64_t size, std::int64_t stride, std::int64_t columns, std
         double *const sums = d.data();
         for (std::int64_t i = share.first; i < share.end; ++i)
             sums[i] = 0.0;
-        for (Index k = starts[q]; k < starts[q + 1]; ++k)
-            add_multiple(sums + share.first, values[k],
-                         inverse.data() + rows[k] * stride + share.first, share.end - share.first);
+        for (Index k = matrix.starts[q]; k < matrix.starts[q + 1]; ++k)
+            add_multiple(sums + share.first, matrix.values[k],
+                         inverse.data() + matrix.rows[k] * stride + share.first,
+                         share.end - share.first);
         Choice best = NOBODY;
         for (std::int64_t i = share.first; i < share.end; ++i) {
             const Ratio<double> ratio = basics.ratio(i);
@@ -288,36 +277,11 @@ void update(std::int64_t size, std::int64_t stride, std::int64_t, Reals d, Reals
     });
 }
 
-/// Run up to ``count`` iterations, until control says to stop.
-void iterations_fast(std::int64_t count, const Workspace &s) {
-    for (std::int64_t made = 0; made < count; ++made) {
-        native::poll();
-        price(s.columns, 1, s.column_parts, s.starts, s.rows, s.values, s.cost, s.y, s.pivot_row,
-              s.position, s.basic_cost, s.weight, s.reduced, s.offers, s.control, 1);
-        direction(s.size, s.stride, s.columns, s.column_parts, s.row_parts, s.starts, s.rows,
-                  s.values, s.inverse, s.x, s.basic, s.reduced, s.weight, s.offers, s.d, s.nearest,
-                  s.control, 1);
-        choose(s.size, s.columns, s.row_parts, s.x, s.basic, s.d, s.nearest, s.chosen, s.control,
-               1);
-        make_pivot(s.size, s.stride, s.columns, s.row_parts, s.inverse, s.d, s.cost, s.chosen, s.x,
-                   s.basic, s.position, s.basic_cost, s.pivot_row, s.control, 1);
-        update(s.size, s.stride, 32, s.d, s.pivot_row, s.basic_cost, s.inverse, s.y, s.control, 1);
-        if (s.control[STOP] != RUNNING)
-            return;
-    }
-}
-
 } // namespace
 } // namespace simplex::paper
 
-NATIVE_STRUCT(simplex::paper::Workspace, size, stride, columns, column_parts, row_parts, starts,
-              rows, values, cost, inverse, x, basic, position, basic_cost, y, pivot_row, weight,
-              reduced, d, offers, nearest, chosen, control)
-
 NATIVE_MODULE(papers_simplex_variants_iterate) {
     using namespace simplex::paper;
-    using native::expose;
-    expose(module, "iterations_fast", &iterations_fast, "count", "workspace");
     NATIVE_CONSTANTS(module, "solvers.papers.simplex_variants.kernels.layout", STOP, PHASE,
                      ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
                      LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE,

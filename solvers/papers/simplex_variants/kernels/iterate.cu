@@ -7,13 +7,10 @@
 
 #include "paper.cuh"
 
-extern "C" __global__ void __launch_bounds__(BLOCK) price(
-    int columns, int lanes, int parts, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ rows, const REAL* __restrict__ values,
-    const REAL* __restrict__ cost, const REAL* __restrict__ y,
-    const REAL* __restrict__ pivot_row, const INDEX* __restrict__ position,
-    const REAL* __restrict__ basic_cost, REAL* __restrict__ weight, REAL* __restrict__ reduced,
-    REAL* __restrict__ offers, REAL* control) {
+__device__ __forceinline__ void price(
+    int columns, int lanes, int parts, const Matrix& matrix, const REAL* cost, const REAL* y,
+    const REAL* pivot_row, const INDEX* position, const REAL* basic_cost, REAL* weight,
+    REAL* reduced, REAL* offers, REAL* control) {
     if (stopped(control)) return;
     if (control[ITERATION] >= control[LIMIT]) {
         if (first_thread()) control[STOP] = REAL(BATCH_DONE);
@@ -33,9 +30,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price(
         const long long j = base + threadIdx.x / lanes;
         REAL with_y = REAL(0), with_row = REAL(0);
         if (j < columns) {
-            for (INDEX k = starts[j] + lane; k < starts[j + 1]; k += lanes) {
-                with_y += values[k] * y[rows[k]];
-                with_row += values[k] * pivot_row[rows[k]];
+            for (INDEX k = matrix.starts[j] + lane; k < matrix.starts[j + 1]; k += lanes) {
+                with_y += matrix.values[k] * y[matrix.rows[k]];
+                with_row += matrix.values[k] * pivot_row[matrix.rows[k]];
             }
         }
         with_y = team_sum(with_y, lanes);
@@ -64,13 +61,10 @@ extern "C" __global__ void __launch_bounds__(BLOCK) price(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) direction(
-    int size, int stride, int columns, int offered, int parts, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ rows, const REAL* __restrict__ values,
-    const REAL* __restrict__ inverse, const REAL* __restrict__ x,
-    const INDEX* __restrict__ basic, const REAL* __restrict__ reduced,
-    const REAL* __restrict__ weight, const REAL* __restrict__ offers, REAL* __restrict__ d,
-    REAL* __restrict__ nearest, REAL* control) {
+__device__ __forceinline__ void direction(
+    int size, int stride, int columns, int offered, int parts, const Matrix& matrix,
+    const REAL* inverse, const REAL* x, const INDEX* basic, const REAL* reduced,
+    const REAL* weight, const REAL* offers, REAL* d, REAL* nearest, REAL* control) {
     if (stopped(control)) return;
     const Choice best = best_of_parts(offers, offered);
     REAL error = REAL(0);
@@ -91,12 +85,13 @@ extern "C" __global__ void __launch_bounds__(BLOCK) direction(
         else if (best.index < 0) control[STOP] = REAL(NO_CANDIDATE);
     }
     if (inaccurate || best.index < 0) return;
-    const INDEX begin = starts[best.index], end = starts[best.index + 1];
+    const INDEX begin = matrix.starts[best.index], end = matrix.starts[best.index + 1];
     Choice closest = {REAL(0), -1};
     for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < size;
          i += (long long)parts * BLOCK) {
         REAL sum = REAL(0);
-        for (INDEX k = begin; k < end; ++k) sum += values[k] * inverse[(long long)rows[k] * stride + i];
+        for (INDEX k = begin; k < end; ++k)
+            sum += matrix.values[k] * inverse[(long long)matrix.rows[k] * stride + i];
         d[i] = sum;
         const Ratio<REAL> ratio = ratio_of(x[i], sum, basic[i] >= columns, control);
         if (ratio.blocks) closest.take(-ratio.relaxed, (INDEX)i);

@@ -49,6 +49,7 @@ PRICE = Kernel(
     "column.",
     launch=by_parts,
     work=lambda values: int(values["values"].size),
+    bounds="BLOCK",
 )
 
 DIRECTION = Kernel(
@@ -67,6 +68,7 @@ DIRECTION = Kernel(
     "the error measured by pricing asks for a new inverse.",
     launch=by_parts,
     work=lambda values: 8 * int(values["size"]),
+    bounds="BLOCK",
 )
 
 CHOOSE = Kernel(

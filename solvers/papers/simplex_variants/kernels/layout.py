@@ -6,7 +6,7 @@ after a batch of iterations. ``paper.cuh`` numbers its places in the same way.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Launch, Values, arguments
+from solvers.kernels.family import Launch, Values, arguments, structure
 
 (STOP, PHASE, ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
  LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE, PRIMAL_TOLERANCE,
@@ -40,7 +40,7 @@ REAL_BYTES = 8
 
 CONTROL = arguments("inout real[] control")
 
-MATRIX = arguments("index[] starts, rows; real[] values")
+MATRIX = structure("matrix", "index[] starts, rows; real[] values", prefix="")
 """A by columns, which is A' by rows: pricing reads it in one stream (paper, section 3.2)."""
 
 

@@ -4,12 +4,20 @@
 #include "native/arrays.h"
 #include "native/numbers.h"
 #include "native/threads.h"
-#include "rules.cuh"
 #include "simplex/lengths.h"
 
 namespace simplex::paper {
+using REAL = double;
+using INDEX = std::int32_t;
+} // namespace simplex::paper
 
-using Index = std::int32_t;
+#include "rules.cuh"
+
+NATIVE_STRUCT(simplex::paper::Matrix, starts, rows, values)
+
+namespace simplex::paper {
+
+using Index = INDEX;
 using Reals = native::Span<const double>;
 using Ints = native::Span<const Index>;
 using RealsOut = native::Span<double>;
@@ -31,16 +39,10 @@ inline Index at(std::int64_t i) { return static_cast<Index>(i); }
         line[i] += factor * other[i];
 }
 
-/// A by columns.
-struct Matrix {
-    Ints starts, rows;
-    Reals values;
-
-    void check(std::int64_t columns) const {
-        check_lengths(columns + 1, {{"starts", starts}});
-        check_lengths(starts[columns], {{"rows", rows}, {"values", values}});
-    }
-};
+inline void check(const Matrix &matrix, std::int64_t columns) {
+    check_lengths(columns + 1, {{"starts", matrix.starts}});
+    check_lengths(matrix.starts[columns], {{"rows", matrix.rows}, {"values", matrix.values}});
+}
 
 /// The basic variables as the ratio test sees them.
 struct Basic {

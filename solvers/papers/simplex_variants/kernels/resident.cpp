@@ -1,41 +1,8 @@
-// Geometric scaling; resident.py states what is computed.
-//
 // Kernels of the variant "resident"; resident.py states what they compute.
 #include "pivots.h"
 
 namespace simplex::paper {
 namespace {
-
-/// Scales that bring the smallest and largest coefficient of an owner round one.
-void geometric(std::int64_t size, Ints starts, Ints indices, Reals values, Reals other,
-               RealsOut scale, int threads) {
-    check_lengths(size + 1, {{"starts", starts}});
-    check_lengths(starts[size], {{"indices", indices}, {"values", values}});
-    check_lengths(size, {{"scale", scale}});
-    native::parallel_for(threads, size, [&](std::int64_t owner) {
-        double smallest = 0.0, largest = 0.0;
-        for (Index k = starts[owner]; k < starts[owner + 1]; ++k) {
-            const double entry = std::fabs(values[k] * other[indices[k]]);
-            if (entry == 0.0)
-                continue;
-            smallest = smallest == 0.0 ? entry : std::min(smallest, entry);
-            largest = std::max(largest, entry);
-        }
-        scale[owner] = largest > 0.0 ? 1.0 / std::sqrt(smallest * largest) : 1.0;
-    });
-}
-
-/// Multiply coefficients by the scales of their row and column.
-void apply_scales(std::int64_t size, Ints starts, Ints indices, Reals values, Reals own,
-                  Reals other, RealsOut scaled, int threads) {
-    check_lengths(size + 1, {{"starts", starts}});
-    check_lengths(starts[size], {{"indices", indices}, {"values", values}, {"scaled", scaled}});
-    check_lengths(size, {{"own", own}});
-    native::parallel_for(threads, size, [&](std::int64_t owner) {
-        for (Index k = starts[owner]; k < starts[owner + 1]; ++k)
-            scaled[k] = values[k] * own[owner] * other[indices[k]];
-    });
-}
 
 /// Both passes of Harris's ratio test.
 void ratio_test(std::int64_t size, std::int64_t columns, Reals x, Ints basic, Reals d,
@@ -123,10 +90,9 @@ void solution(std::int64_t size, std::int64_t stride, std::int64_t columns, Real
 }
 
 /// Write the basis into a dense matrix.
-void basis_rows(std::int64_t size, std::int64_t columns, Ints starts, Ints rows, Reals values,
-                Ints basic, RealsOut transposed, Reals, int threads) {
-    const Matrix matrix = {starts, rows, values};
-    matrix.check(columns);
+void basis_rows(std::int64_t size, std::int64_t columns, const Matrix &matrix, Ints basic,
+                RealsOut transposed, int threads) {
+    check(matrix, columns);
     check_lengths(size, {{"basic", basic}});
     check_lengths(size * size, {{"transposed", transposed}});
     native::parallel_for(threads, size, [&](std::int64_t i) {
@@ -135,8 +101,8 @@ void basis_rows(std::int64_t size, std::int64_t columns, Ints starts, Ints rows,
             transposed[i * size + j - columns] = 1.0;
             return;
         }
-        for (Index k = starts[j]; k < starts[j + 1]; ++k)
-            transposed[i * size + rows[k]] = values[k];
+        for (Index k = matrix.starts[j]; k < matrix.starts[j + 1]; ++k)
+            transposed[i * size + matrix.rows[k]] = matrix.values[k];
     });
 }
 
@@ -162,6 +128,5 @@ void dual(std::int64_t size, std::int64_t stride, std::int64_t, Reals inverse, R
 
 NATIVE_MODULE(papers_simplex_variants_resident) {
     using namespace simplex::paper;
-    NATIVE_KERNELS(module, geometric, apply_scales, ratio_test, exchange, update_in_place, solution,
-                   basis_rows, dual);
+    NATIVE_KERNELS(module, ratio_test, exchange, update_in_place, solution, basis_rows, dual);
 }

@@ -1,36 +1,6 @@
-// Geometric scaling; resident.py states what is computed. A thread owns a row or column: this happens
-// once in a solve, and the columns of linear programs are short.
-//
 // Kernels of the variant "resident"; resident.py states what they compute.
 
 #include "paper.cuh"
-
-extern "C" __global__ void __launch_bounds__(256) geometric(
-    int size, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, const REAL* __restrict__ other, REAL* __restrict__ scale) {
-    const long long owner = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (owner >= size) return;
-    REAL smallest = REAL(0), largest = REAL(0);
-    for (INDEX k = starts[owner]; k < starts[owner + 1]; ++k) {
-        REAL entry = values[k] * other[indices[k]];
-        entry = entry < REAL(0) ? -entry : entry;
-        if (entry == REAL(0)) continue;
-        smallest = smallest == REAL(0) || entry < smallest ? entry : smallest;
-        largest = entry > largest ? entry : largest;
-    }
-    scale[owner] = largest > REAL(0) ? REAL(1) / sqrt(smallest * largest) : REAL(1);
-}
-
-extern "C" __global__ void __launch_bounds__(256) apply_scales(
-    int size, const INDEX* __restrict__ starts, const INDEX* __restrict__ indices,
-    const REAL* __restrict__ values, const REAL* __restrict__ own,
-    const REAL* __restrict__ other, REAL* __restrict__ scaled) {
-    const long long owner = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (owner >= size) return;
-    for (INDEX k = starts[owner]; k < starts[owner + 1]; ++k) {
-        scaled[k] = values[k] * own[owner] * other[indices[k]];
-    }
-}
 
 extern "C" __global__ void __launch_bounds__(BLOCK) ratio_test(
     int size, int columns, const REAL* __restrict__ x, const INDEX* __restrict__ basic,
@@ -127,10 +97,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) solution(
     else basic_cost[i] = infeasibility_cost(sum, artificial, control[PRIMAL_TOLERANCE]);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) basis_rows(
-    int size, int columns, const INDEX* __restrict__ starts, const INDEX* __restrict__ rows,
-    const REAL* __restrict__ values, const INDEX* __restrict__ basic,
-    REAL* __restrict__ transposed, REAL* control) {
+__device__ __forceinline__ void basis_rows(
+    int size, int columns, const Matrix& matrix, const INDEX* basic, REAL* transposed) {
     const long long i = (long long)blockIdx.x * BLOCK + threadIdx.x;
     if (i >= size) return;
     REAL* __restrict__ row = transposed + i * size;
@@ -139,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) basis_rows(
         row[j - columns] = REAL(1);
         return;
     }
-    for (INDEX k = starts[j]; k < starts[j + 1]; ++k) row[rows[k]] = values[k];
+    for (INDEX k = matrix.starts[j]; k < matrix.starts[j + 1]; ++k) row[matrix.rows[k]] = matrix.values[k];
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) dual(

@@ -23,35 +23,6 @@ from solvers.papers.simplex_variants.kernels.layout import (
     work_of_inverse,
 )
 
-# Equilibration on the device: geometric means of rows and columns, rounded to powers of two.
-#
-# The paper names scaling as what a production solver would move to the device (its section 5).
-
-
-COMPRESSED = arguments("index[] starts, indices; real[] values")
-
-GEOMETRIC = Kernel(
-    name="geometric",
-    arguments=(*arguments("int size"), *COMPRESSED, *arguments("real[] other; out real[] scale")),
-    contract="scale (size,) = 1/sqrt(smallest * largest) of each owner's coefficients times "
-    "'other', the scales of the other side; 1 where there are none. Agrees with the twin exactly.",
-    launch=by_size,
-    work=lambda values: int(values["values"].size),
-)
-
-APPLY = Kernel(
-    name="apply_scales",
-    arguments=(
-        *arguments("int size"),
-        *COMPRESSED,
-        *arguments("real[] own, other; out real[] scaled"),
-    ),
-    contract="scaled (nnz,) = values times the scales of their owner and of the other side.",
-    launch=by_size,
-    work=lambda values: int(values["values"].size),
-)
-
-
 RATIO_TEST = Kernel(
     name="ratio_test",
     arguments=(
@@ -107,12 +78,12 @@ BASIS_ROWS = Kernel(
         *arguments("int size, columns"),
         *MATRIX,
         *arguments("index[] basic; inout real[] transposed"),
-        *CONTROL,
     ),
     contract="Writes the columns of the basis into the rows of 'transposed' (size x size), which "
     "was zero; that of an artificial is a unit vector.",
     launch=by_size,
     work=lambda values: int(values["size"]),
+    bounds="BLOCK",
 )
 
 DUAL = Kernel(
@@ -130,8 +101,6 @@ RESIDENT = Family(
     "solvers.papers.simplex_variants.kernels",
     "resident",
     (
-        GEOMETRIC,
-        APPLY,
         RATIO_TEST,
         EXCHANGE,
         UPDATE_IN_PLACE,

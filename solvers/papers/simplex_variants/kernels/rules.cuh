@@ -21,6 +21,12 @@ constexpr int BLOCK = 256, SLOTS = 3;
 // Steps from here on count as endless.
 constexpr double ENDLESS = 1e300;
 
+// A by columns.
+struct Matrix {
+    Array<const INDEX> starts, rows;
+    Array<const REAL> values;
+};
+
 template <class Real>
 BOTH Real magnitude(Real value) { return value < Real(0) ? -value : value; }
 
