@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -40,8 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print("|---|---|---|---|---|---|", flush=True)
     for project in PROJECTS:
         if given.only is None or project.name in given.only:
-            sources = sources_of(project, cache, given.origin)
-            runs = compare(project, cache, tests_of(project, sources), given.limit, given.all)
+            try:
+                sources = sources_of(project, cache, given.origin)
+                runs = compare(project, cache, tests_of(project, sources), given.limit, given.all)
+            except (RuntimeError, subprocess.CalledProcessError) as error:
+                print(f"| {project.label} | not run: {error} |", flush=True)
+                continue
             records[project.name] = {solver: vars(one) for solver, one in runs.items()}
             print(row(project, runs), flush=True)
     if given.output is not None:
@@ -66,7 +71,7 @@ def row(project: Project, runs: dict[str, Run]) -> str:
     ours = runs["ours"]
     failed = set(ours.named("failed"))
     theirs = {
-        solver: failed & set(runs[solver].named("failed")) if solver in runs else set()
+        solver: {name for name in failed if solver in runs and runs[solver].fails(name)}
         for solver in OTHERS
     }
     rest = failed - theirs["highs"] - theirs["cbc"]

@@ -32,6 +32,10 @@ class Run:
         """Return the tests that ended so: ``passed``, ``failed`` or ``skipped``."""
         return [name for name, end in self.ended.items() if end == how]
 
+    def fails(self, name: str) -> bool:
+        """Whether a test failed, or its file could not be read with this solver."""
+        return "failed" in (self.ended.get(name), self.ended.get(name.partition("::")[0]))
+
 
 def run(project: Project, solver: str, cache: Path, tests: list[str], limit: float) -> Run:
     """Run tests or programs with ``ours``, ``highs`` or ``cbc``, each for ``limit`` seconds.
@@ -54,6 +58,7 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
     with report.with_suffix(".txt").open("w") as log:
         if not project.has_programs:
             command = [python, "-m", "pytest", "-p", "substitute", "-q", "-W", "ignore"]
+            command += ["--continue-on-collection-errors"]
             files = dict.fromkeys(test.partition("::")[0] for test in tests)
             command += ["--rootdir", ".", "--timeout", f"{limit:.0f}", *files]
             named = [test for test in tests if "::" in test]
@@ -80,12 +85,20 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
 
 
 def tests_of(project: Project, folder: Path) -> list[str]:
-    """Return what to run of a project's sources: paths of tests, or its programs."""
+    """Return what to run of a project's sources: paths of tests, or its programs.
+
+    Raises
+    ------
+    RuntimeError
+        There is no program of the project's pattern.
+    """
     if project.apart:
         return [str(Path(test).parent.name + "/" + Path(test).name) for test in project.tests]
     found: list[str] = []
     for path in project.tests:
-        programs = sorted(folder.glob(path)) if project.has_programs else []
+        programs = sorted(folder.glob(path)) if "*" in path else []
+        if "*" in path and not programs:
+            raise RuntimeError(f"There is no {path} in {folder}.")
         found += [str(each.relative_to(folder)) for each in programs] or [path]
     return [path for path in found if not path.endswith("__init__.py")]
 

@@ -141,6 +141,13 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
         items[:] = [each for each in items if each.nodeid in wanted]
 
 
+def pytest_collectreport(report: Any) -> None:
+    """Note a file that cannot be read: some solve a model while they are imported."""
+    if report.failed:
+        _ended[report.nodeid] = "failed"
+        write_report()
+
+
 def pytest_runtest_setup(item: Any) -> None:
     """Let what is solved from now on belong to this test."""
     _running[0] = item.nodeid

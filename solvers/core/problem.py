@@ -327,15 +327,17 @@ class Problem:
             )
         if isinstance(given, SparseRows) and given.nnz <= SMALL:
             entries = given.canonical()
-            self._check_coefficients(entries)
             self.__dict__.pop("matrix")
             self.__dict__["entries"] = entries
+            self.check_coefficients()
             return
         matrix = _canonical_matrix(given.csr if isinstance(given, SparseRows) else given)
         object.__setattr__(self, "matrix", matrix)
-        self._check_coefficients(self.entries)
+        self.check_coefficients()
 
-    def _check_coefficients(self, entries: SparseRows) -> None:
+    def check_coefficients(self) -> None:
+        """Raise ProblemError where an entry of A is not finite."""
+        entries = self.entries
         bad = np.flatnonzero(~np.isfinite(entries.data))
         if bad.size:
             k = int(bad[0])

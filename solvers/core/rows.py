@@ -224,15 +224,43 @@ class SparseRows:
 
     def select(self, rows: BoolArray | None = None, columns: BoolArray | None = None) -> SparseRows:
         """Return the rows (m,) and columns (n,) that are wanted: all of them by None."""
-        rows = np.ones(self.shape[0], dtype=bool) if rows is None else rows
-        columns = np.ones(self.shape[1], dtype=bool) if columns is None else columns
-        kept = rows[self.row] & columns[self.indices]
+        chosen = self if rows is None else self._of_rows(rows)
+        if columns is None:
+            return chosen
+        kept = columns[chosen.indices]
         places = np.cumsum(columns, dtype=np.int32) - 1
+        shape = chosen.shape[0], int(np.count_nonzero(columns))
+        starts = _starts(chosen.row[kept], shape[0])
+        return SparseRows(chosen.data[kept], places[chosen.indices[kept]], starts, shape)
+
+    def _of_rows(self, rows: BoolArray) -> SparseRows:
+        """Return the rows (m,) that are wanted, in arrays of their own."""
+        count = int(np.count_nonzero(rows))
+        shape = count, self.shape[1]
+        if rows[self.shape[0] - count :].all():  # all but the first ones, as without an objective
+            starts = self.indptr[self.shape[0] - count :]
+            own = slice(int(starts[0]), None)
+            data, indices, starts = self.data[own].copy(), self.indices[own], starts - starts[0]
+            return SparseRows(data, indices.astype(np.int32), starts, shape)
+        kept = rows[self.row]
         row = (np.cumsum(rows) - 1)[self.row[kept]]
-        shape = int(np.count_nonzero(rows)), int(np.count_nonzero(columns))
-        return SparseRows(
-            self.data[kept], places[self.indices[kept]], _starts(row, shape[0]), shape
-        )
+        indices = self.indices[kept].astype(np.int32, copy=False)
+        return SparseRows(self.data[kept], indices, _starts(row, count), shape)
+
+    def first(self, count: int) -> SparseRows:
+        """Return the first rows, on the same arrays."""
+        end = int(self.indptr[count])
+        starts = self.indptr[: count + 1]
+        return SparseRows(self.data[:end], self.indices[:end], starts, (count, self.shape[1]))
+
+    def above(self, other: SparseRows) -> SparseRows:
+        """Return these rows and below them others, over as many columns or more."""
+        starts = np.concatenate((self.indptr, self.nnz + other.indptr[1:]), dtype=np.int64)
+        if starts[-1] <= MOST_SHORT:
+            starts = starts.astype(np.int32)
+        shape = self.shape[0] + other.shape[0], other.shape[1]
+        indices = np.concatenate((self.indices, other.indices))
+        return SparseRows(np.concatenate((self.data, other.data)), indices, starts, shape)
 
     def part(
         self, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], threads: int = 1

@@ -265,3 +265,38 @@ def test_long_products_are_those_of_short_ones_on_any_number_of_threads(
         found.append((rows.inner(a, b), rows.inner(a[::2], b[::2])))
     assert found[0] == found[1]
     assert found[0] == pytest.approx((expected, a[::2] @ b[::2]), rel=1e-12, abs=1e-12)
+
+
+@through("shape", SHAPES)
+@through("first", [True, False])
+def test_what_is_selected_is_what_scipy_selects(shape: tuple[int, int], first: bool) -> None:
+    matrix = random_matrix(shape, 5, 0.6)
+    rng = np.random.default_rng(6)
+    rows_wanted, columns_wanted = rng.random(shape[0]) < 0.6, rng.random(shape[1]) < 0.6
+    if first:  # the first rows go, all others stay
+        rows_wanted = np.sort(rows_wanted)
+    given = SparseRows.of(matrix)
+    for wanted, expected in (
+        ((rows_wanted, None), matrix[rows_wanted]),
+        ((None, columns_wanted), matrix[:, columns_wanted]),
+        ((rows_wanted, columns_wanted), matrix[rows_wanted][:, columns_wanted]),
+    ):
+        found = given.select(*wanted)
+        assert found.shape == expected.shape
+        assert found.indices.dtype == np.int32
+        assert not np.shares_memory(found.data, given.data)
+        np.testing.assert_array_equal(found.csr.toarray(), expected.toarray())
+
+
+@through("shape", SHAPES)
+def test_rows_taken_apart_and_put_together_are_the_same(shape: tuple[int, int]) -> None:
+    matrix = random_matrix(shape, 7, 0.6)
+    given = SparseRows.of(matrix)
+    for count in {0, shape[0] // 2, shape[0]}:
+        rest = np.arange(shape[0]) >= count
+        found = given.first(count).above(given.select(rest))
+        assert found.shape == given.shape
+        assert found.indptr.dtype == np.int32
+        np.testing.assert_array_equal(found.indptr, given.indptr)
+        np.testing.assert_array_equal(found.indices, given.indices)
+        assert bits(found.data) == bits(given.data)

@@ -1,8 +1,7 @@
-"""The arrays of a problem while it is being put together, and names read only when needed."""
+"""Bounds of the variables that became columns, and names read only when needed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -14,50 +13,7 @@ from gpu_bridge.adapters.pyomo.entries import sides
 from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError
 from gpu_bridge.lazy import LazySequence
 from solvers.core.errors import CrossedBoundsError
-from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows
-
-
-@dataclass(frozen=True, eq=False)
-class ProblemArrays:
-    """Arguments of :meth:`Problem.from_arrays`, in the model's own sense."""
-
-    cost: FloatArray
-    matrix: SparseRows
-    row_lower: FloatArray
-    row_upper: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    integrality: BoolArray
-    column_names: ComponentNames
-    row_names: ComponentNames
-
-    def problem(self, name: str, offset: float, maximize: bool) -> Problem:
-        """Return the validated problem."""
-        return Problem.from_arrays(
-            **vars(self),
-            offset=offset,
-            maximize=maximize,
-            name=name,
-        )
-
-    def problem_of_checked_matrix(self, name: str, offset: float, maximize: bool) -> Problem:
-        """Return the validated problem, where the matrix is one that another problem has."""
-        sign = -1.0 if maximize else 1.0
-        return Problem.from_canonical(
-            cost=sign * self.cost,
-            matrix=self.matrix,
-            row_lower=self.row_lower,
-            row_upper=self.row_upper,
-            lower=self.lower.copy(),
-            upper=self.upper.copy(),
-            integrality=self.integrality,
-            offset=sign * offset,
-            maximize=maximize,
-            name=name,
-            column_names=self.column_names,
-            row_names=self.row_names,
-        )
+from solvers.core.problem import BoolArray, FloatArray
 
 
 class ComponentNames(LazySequence[str]):
@@ -71,9 +27,6 @@ class ComponentNames(LazySequence[str]):
 
     def _at(self, index: int) -> str:
         return str(self._components[index].name)
-
-
-# Bounds and integrality of the variables that became columns.
 
 
 ROUNDING = 1e-6

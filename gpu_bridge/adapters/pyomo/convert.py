@@ -18,7 +18,7 @@ import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.core.base import minimize
 
-from gpu_bridge.adapters.pyomo.arrays import BoundsReader, ComponentNames, ProblemArrays
+from gpu_bridge.adapters.pyomo.arrays import BoundsReader, ComponentNames
 from gpu_bridge.adapters.pyomo.collect import RowCollector
 from gpu_bridge.adapters.pyomo.components import (
     Parts,
@@ -172,22 +172,24 @@ class ComponentReader:
     ) -> Problem:
         lower, upper, integrality = self._bounds.read(free.columns)
         maximize = objective is not None and objective.sense != minimize
-        arrays = ProblemArrays(
-            cost=kept.cost,
+        sign = -1.0 if maximize else 1.0
+        problem = Problem.from_canonical(
+            cost=sign * kept.cost,
             matrix=kept.matrix,
             row_lower=(rows.lower - free.constants)[kept.kept],
             row_upper=(rows.upper - free.constants)[kept.kept],
-            lower=lower,
-            upper=upper,
+            lower=lower.copy(),
+            upper=upper.copy(),
             integrality=integrality,
+            offset=sign * float(free.constants[0]),
+            maximize=maximize,
+            name=name,
             column_names=kept.column_names,
             row_names=kept.row_names,
         )
-        offset = float(free.constants[0])
-        if kept.is_checked:
-            return arrays.problem_of_checked_matrix(name, offset, maximize)
-        problem = arrays.problem(name, offset, maximize)
-        self._kept = replace(kept, matrix=problem.entries, is_checked=True)
+        if not kept.is_checked:
+            problem.check_coefficients()
+            self._kept = replace(kept, is_checked=True)
         return problem
 
 
@@ -242,7 +244,7 @@ class _KeptRows:
     cost : (n,) array
     matrix : SparseRows
     is_checked : bool
-        The matrix is that of a problem.
+        A problem has looked at its coefficients.
     """
 
     whole: SparseRows

@@ -49,21 +49,24 @@ class MatrixReader:
         ProblemError
             A variable is fixed but has no value.
         """
-        numbered, matrix = self._numbered, self._matrix
-        if numbered is None or numbered.entries is not rows.variables:
+        numbered, last = self._numbered, self._matrix
+        matrix: _Matrix | None = None
+        if numbered is not None and numbered.entries is rows.variables:
+            variables = list(numbered.known.values())
+            fixed = list(map(attrgetter("_fixed"), variables))
+            if last is not None and fixed == last.fixed:
+                matrix = last.with_coefficients(rows.coefficients)
+            last = None
+        else:
             if numbered is None or numbered.entries is not rows.before or self._forced:
-                numbered = _Numbered.of(rows.variables, self._forced)
+                numbered, last = _Numbered.of(rows.variables, self._forced), None
             else:  # as with cuts, which come at the end
                 numbered = numbered.with_entries(rows.variables, rows.same)
-            self._numbered, matrix = numbered, None
-        variables = list(numbered.known.values())
-        fixed = list(map(attrgetter("_fixed"), variables))
-        if matrix is not None and fixed == matrix.fixed:
-            matrix = matrix.with_coefficients(rows.coefficients)
-        else:
-            matrix = None
+            self._numbered = numbered
+            variables = list(numbered.known.values())
+            fixed = list(map(attrgetter("_fixed"), variables))
         if matrix is None:
-            matrix = _Matrix.of(numbered, rows, fixed, self._forced)
+            matrix = _Matrix.of(numbered, rows, fixed, self._forced, last)
         self._matrix = matrix
         constants = rows.constants
         if matrix.settled.size:
@@ -148,13 +151,24 @@ class _Matrix:
 
     @classmethod
     def of(
-        cls, numbered: _Numbered, rows: ModelRows, flags: list[bool], forced: dict[int, Any]
+        cls,
+        numbered: _Numbered,
+        rows: ModelRows,
+        flags: list[bool],
+        forced: dict[int, Any],
+        last: _Matrix | None,
     ) -> _Matrix:
+        """Make it; ``last`` is that of the last look, whose variables have the same numbers."""
         variables = list(numbered.known.values())
         fixed = np.array(flags, dtype=bool)
-        shape = (len(rows.rows), len(variables))
-        entries = SparseRows.of_entries(rows.coefficients, rows.row_of, numbered.indices, shape)
+        head = None if last is None else last._unchanged(rows)
+        k, m = (0, 0) if head is None else (rows.same, rows.same_rows)
+        shape = (len(rows.rows) - m, len(variables))
+        row_of = rows.row_of[k:] - m
+        entries = SparseRows.of_entries(rows.coefficients[k:], row_of, numbered.indices[k:], shape)
         whole = entries.canonical()
+        if head is not None:
+            whole = head.above(whole)
         used = np.bincount(whole.indices, minlength=len(variables)) > 0
         settled = np.flatnonzero(used & fixed)
         for place, variable in enumerate(variables) if forced else ():
@@ -166,6 +180,13 @@ class _Matrix:
             columns = list(compress(variables, kept))
         places = _Places(rows.row_of, numbered.indices, whole, kept)
         return cls(rows.coefficients, flags, whole, free, columns, settled, places)
+
+    def _unchanged(self, rows: ModelRows) -> SparseRows | None:
+        """Return the rows at the top that are the same now, None without any."""
+        k, m = rows.same, rows.same_rows
+        if not m or not np.array_equal(rows.coefficients[:k], self.coefficients[:k]):
+            return None
+        return self.whole.first(m)
 
     def with_coefficients(self, coefficients: FloatArray) -> _Matrix | None:
         """Return it with other coefficients (k,); None where not the same entries are zero."""

@@ -32,9 +32,9 @@ class ModelRows:
     coefficients, variables, row_of
         The entries, (k,) each; a variable may appear more than once in a row.
     constants, lower, upper : (m,) arrays
-    before, same : list, int
+    before, same, same_rows : list, int, int
         The variables of the last look, if nothing has gone since, of which the first ``same`` ones
-        are those of this one.
+        are those of this one, in the first ``same_rows`` rows.
     """
 
     rows: list[Any]
@@ -46,6 +46,7 @@ class ModelRows:
     upper: FloatArray
     before: list[Any] | None = None
     same: int = 0
+    same_rows: int = 0
 
 
 class Rows(Protocol):
@@ -258,6 +259,7 @@ class RowBatches:
             upper=np.concatenate([part.upper for part in parts]),
             before=None if last is None else last.variables,
             same=sum(len(part.variables) for part in same),
+            same_rows=sum(len(part.rows) for part in same),
         )
         return self._whole
 
