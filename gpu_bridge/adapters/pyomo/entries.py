@@ -143,7 +143,7 @@ class Terms:
         if rows:
             self._keep(~np.isin(self.rows, list(rows)))
             self._constants = [pair for pair in self._constants if pair[0] not in rows]
-            for read_already in ("coefficients", "_constant_rows", "_constant_numbers"):
+            for read_already in ("coefficients", "_constant_rows", "constants"):
                 self.__dict__.pop(read_already, None)
 
     @cached_property
@@ -156,14 +156,15 @@ class Terms:
     def add_constants(self, to: FloatArray, sign: float) -> None:
         """Add the constant terms of each row, or subtract them."""
         if self._constants:
-            np.add.at(to, self._constant_rows, sign * self._constant_numbers.read())
+            np.add.at(to, self._constant_rows, sign * self.constants.read())
 
     @cached_property
     def _constant_rows(self) -> list[int]:
         return [row for row, _ in self._constants]
 
     @cached_property
-    def _constant_numbers(self) -> Numbers:
+    def constants(self) -> Numbers:
+        """The constant terms."""
         rows = self._constant_rows
         return Numbers(
             [item for _, item in self._constants],

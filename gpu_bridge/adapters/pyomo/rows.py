@@ -113,17 +113,25 @@ class RowReader:
         self._lower = sides(lower, -np.inf, lambda k: f"The lower side of {label(k)}")
         self._upper = sides(upper, np.inf, lambda k: f"The upper side of {label(k)}")
         self._last: ModelRows | None = None
+        self._numbers: tuple[FloatArray, ...] = ()
 
     def read(self) -> ModelRows:
-        """Return the rows as they are now; raises what :func:`convert` says."""
+        """Return the rows as they are now; raises what :func:`convert` says.
+
+        They are the very rows of the last look where no number has changed.
+        """
+        last, numbers = self._last, self._read_numbers()
+        same = len(numbers) == len(self._numbers) and all(map(is_, numbers, self._numbers))
+        self._numbers = numbers
+        if last is not None and same and not self._unusual:
+            return last
+        added, subtracted, _, _, lower, upper = numbers
         constants = np.zeros(len(self._rows))
         self._added.add_constants(constants, 1.0)
         self._subtracted.add_constants(constants, -1.0)
-        lower, upper = self._lower.read(), self._upper.read()
-        coefficients = self._added.coefficients.read()
         if not self._subtracted.variables and not self._unusual:
-            return self._made(coefficients, None, constants, lower, upper)
-        parts = [coefficients, -self._subtracted.coefficients.read()]
+            return self._made(added, None, constants, lower, upper)
+        parts = [added, -subtracted]
         if not self._unusual:
             return self._made(np.concatenate(parts), None, constants, lower, upper)
         compiled = self._compile()
@@ -132,6 +140,13 @@ class RowReader:
         constants[self._unusual] = compiled.constants
         parts.append(compiled.coefficients)
         return self._made(np.concatenate(parts), compiled, constants, lower, upper)
+
+    def _read_numbers(self) -> tuple[FloatArray, ...]:
+        """Return all numbers of the plain rows, arrays of the last look where none has changed."""
+        of_terms = self._added, self._subtracted
+        numbers = [terms.coefficients.read() for terms in of_terms]
+        numbers += [terms.constants.read() for terms in of_terms]
+        return *numbers, self._lower.read(), self._upper.read()
 
     def _made(
         self,
@@ -238,6 +253,8 @@ class RowBatches:
         """Return all rows as they are now, in lists of the last look where nothing came or went."""
         parts = [self._objective.read(), *(batch.reader.read() for batch in self._batches)]
         last, before = self._whole, self._parts
+        if last is not None and _are_same(parts, before):
+            return last
         same = list(_leading_same(parts, before))
         if last is None or not len(parts) == len(before) == len(same):
             variables = list(chain.from_iterable(part.variables for part in parts))
@@ -288,6 +305,10 @@ class _Batch:
         gone = keys & self._place.keys()
         if gone:
             self.reader.drop({self._place.pop(key) for key in gone})
+
+
+def _are_same(parts: list[ModelRows], others: list[ModelRows]) -> bool:
+    return len(parts) == len(others) and all(map(is_, parts, others))
 
 
 def _leading_same(parts: list[ModelRows], others: list[ModelRows]) -> Iterator[ModelRows]:
