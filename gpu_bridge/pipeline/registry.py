@@ -44,11 +44,6 @@ def place_by_device(problem: Problem, options: Options) -> str:
     return "cpu" if device.note else device.kind
 
 
-def place_on_cpu(problem: Problem, options: Options) -> str:
-    """Return the CPU, whatever the options say."""
-    return "cpu"
-
-
 @dataclass(frozen=True)
 class Engine:
     """What an engine treats, and how it is run.
@@ -57,14 +52,14 @@ class Engine:
     ----------
     kinds : set of ProblemKind
     devices : set of str
-        ``cpu`` and ``cuda``, as far as it runs there.
+        Where it begins, of ``cpu`` and ``cuda``; a knapsack's long lists move on later.
     run : callable
     options : set of str
         Which of the options that only some engines read it reads.
     treats : str
         What the sentence that refuses other models says it treats.
     place : callable
-        The device for a problem where this engine was asked for.
+        Which of them, for a problem for which this engine was asked.
     in_doubles : bool
         Whether magnitudes that doubles cannot hold together make its claims doubtful.
     instead : str
@@ -93,7 +88,6 @@ ENGINES = {
         highs.run,
         frozenset({"iteration_limit", "node_limit", "crossover", "lp_algorithm"}),
         "all models",
-        place_on_cpu,
     ),
     "pdlp": Engine(
         LINEAR,
@@ -135,7 +129,6 @@ ENGINES = {
         "models of one capacity constraint over whole-number columns (or of a few dense ones, of "
         "one beside constraints that choose one column each, or of several knapsacks that share "
         "their items) with rational coefficients",
-        place_on_cpu,
         in_doubles=False,
     ),
 }
@@ -276,7 +269,7 @@ def _asked_for(problem: Problem, options: Options, found: ProblemClass) -> Choic
             f"method='{options.method}' treats {engine.treats}, and this is {found.sentence}; use "
             f"method='auto'{engine.instead}."
         )
-    place = engine.place(problem, options)
+    place = engine.place(problem, options) if "cuda" in engine.devices else "cpu"
     return Choice(options.method, place, f"{found.sentence}; the method was asked for")
 
 

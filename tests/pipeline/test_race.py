@@ -317,7 +317,7 @@ def test_no_grace_for_a_preferred_engine_that_is_out(monkeypatch: pytest.MonkeyP
     assert answer.objective == pytest.approx(9.0)
 
 
-def test_what_a_lane_says_after_the_end_is_not_heard(gates: Gates) -> None:
+def test_what_a_contender_says_after_the_end_is_not_heard(gates: Gates) -> None:
     progress = BridgeProgress()
 
     def late(contender: Progress) -> Outcome:

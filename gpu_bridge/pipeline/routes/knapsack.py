@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 
 from gpu_bridge.options import Options
@@ -32,13 +30,12 @@ def run(
     """Run the exact engine of this kind, and branch and bound where ``choice.then`` says so."""
     from solvers import knapsack
 
-    there = dataclasses.replace(options, device=choice.device)
     allowed = progress.time_left
     if choice.then:
         allowed = MULTIPLE_SHARE * allowed if np.isfinite(allowed) else MULTIPLE_SECONDS
     with progress.budget(allowed):
         answer = within_limit(
-            lambda own: knapsack.solve(problem, there, own), progress, choice.method, PATIENCE
+            lambda own: knapsack.solve(problem, options, own), progress, choice.method, PATIENCE
         )
     if not choice.then or progress.should_stop() is not None:
         return answer

@@ -1,5 +1,6 @@
-"""PDLP's route: its shares, the way to a vertex, and answers that miss a tolerance by little."""
+"""PDLP's route: its shares, which device has the memory, the way to a vertex, and near misses."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -7,16 +8,22 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.contenders import SIMPLEX, make_contenders
+from gpu_bridge.pipeline import race
 from gpu_bridge.pipeline.routes import pdlp
+from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
-from solvers import highs, presolve
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers import pdlp as first_order
+from solvers import presolve
+from solvers.core.device import Device
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from tests.locations import DATA
+from tests.pipeline.test_race_of_engines import always_to_a_vertex
 from tests.problems import LINEAR
 
+ADLITTLE = DATA / "adlittle.mps.gz"
 OPTIMUM = 225494.963162
+GPU = Device("cuda", "Some GPU", 8 * 2**30, 4 * 2**30)
 
 
 @pytest.mark.parametrize(
@@ -25,9 +32,7 @@ OPTIMUM = 225494.963162
 )
 def test_large_models_go_to_a_vertex_if_asked_for_only(least, crossover, is_vertex, monkeypatch):
     monkeypatch.setattr(pdlp, "CROSSOVER_NONZEROS", least)
-    outcome = gpu_bridge.solve(
-        DATA / "adlittle.mps.gz", method="pdlp", device="cpu", crossover=crossover
-    )
+    outcome = gpu_bridge.solve(ADLITTLE, method="pdlp", device="cpu", crossover=crossover)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(OPTIMUM, rel=1e-5)
     assert (outcome.basis is not None) is is_vertex
@@ -59,7 +64,7 @@ def test_presolve_has_a_part_of_the_time_only(monkeypatch):
     ],
 )
 def test_a_point_that_misses_its_rows_by_little_is_projected(reason, off, is_mended):
-    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    problem = gpu_bridge.read(ADLITTLE)
     options = make_options(tolerance=1e-8)
     exact = gpu_bridge.solve(problem, method="highs", tolerance=1e-8)
     inside = (exact.x > problem.lower + 1.0) & (exact.x < problem.upper - 1.0)
@@ -77,16 +82,86 @@ def test_a_point_that_misses_its_rows_by_little_is_projected(reason, off, is_men
         assert found.basis is moved.basis
 
 
-@pytest.mark.parametrize("reason", [StopReason.NUMERICAL_TROUBLE, StopReason.CONVERGED])
-def test_the_reference_engine_leaves_presolve_out_where_it_brought_trouble(reason, monkeypatch):
+def test_a_model_beyond_the_memory_of_the_gpu_goes_to_the_cpu(monkeypatch):
     asked = []
 
-    def troubled(problem, options, *_, **__):
-        asked.append(options.presolve)
-        ended = reason if options.presolve else StopReason.CONVERGED
-        return Outcome(SolutionStatus.FEASIBLE, ended, x=np.zeros(problem.num_columns))
+    def find(wanted):
+        asked.append(wanted)
+        return replace(GPU, memory_free=100) if wanted.startswith("cuda") else Device("cpu", "")
 
-    monkeypatch.setattr(highs, "solve", troubled)
-    (simplex,) = make_contenders((SIMPLEX,), "cpu", LINEAR[0].problem, make_options(), None)
-    assert simplex.run(Progress()).stop_reason is StopReason.CONVERGED
-    assert asked == ([True, False] if reason is StopReason.NUMERICAL_TROUBLE else [True])
+    monkeypatch.setattr("solvers.pdlp.find_place", find)
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    answer = pdlp.pdlp_route(
+        LINEAR[0].problem, make_options(device="cuda:1", presolve=False), progress
+    )
+    assert asked[:2] == ["cuda:1", "cuda:1"]  # once more after the pool was emptied
+    assert "Some GPU has 100 B free, so it runs on the CPU" in progress.text
+    assert (answer.solution_status, answer.device) == (SolutionStatus.OPTIMAL, "cpu")
+
+
+@pytest.mark.parametrize(("free", "place"), [(100, "cpu"), (2**30, "cuda:all")])
+def test_a_model_beyond_the_memory_of_one_gpu_goes_to_all_of_them(free, place, monkeypatch):
+    def find(wanted):
+        if wanted == "cuda:all":
+            return replace(GPU, name="4 x Some GPU", memory_free=free)
+        return replace(GPU, memory_free=100)
+
+    monkeypatch.setattr("solvers.pdlp.find_place", find)
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    options = make_options(device="cuda")
+    assert pdlp.fitting_device(LINEAR[0].problem, options, progress) == place
+    where = "4 x Some GPU together" if place == "cuda:all" else "the CPU"
+    assert f"Some GPU has 100 B free, so it runs on {where}." in progress.text
+
+
+def test_a_model_that_fits_the_gpu_once_packed_goes_there(monkeypatch):
+    problem = LINEAR[0].problem
+    plain = first_order.memory_needed(problem)
+    monkeypatch.setattr(
+        first_order, "memory_needed", lambda _, packed=False: plain // 2 if packed else plain
+    )
+    monkeypatch.setattr(first_order, "find_place", lambda _: replace(GPU, memory_free=plain))
+    monkeypatch.setattr(Device, "release_memory", lambda self: None)
+    progress = BridgeProgress()
+    assert pdlp.fitting_device(problem, make_options(device="cuda"), progress) == "cuda"
+    assert not progress.text
+
+
+def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch):
+    never = threading.Event()
+
+    def endless(problem, answer, options, progress):
+        while progress.should_stop() is None:
+            never.wait(0.005)
+        return answer
+
+    monkeypatch.setattr(race, "GRACE_LOW", 0.05)
+    monkeypatch.setattr("solvers.highs.engine.to_vertex", endless)
+    problem = gpu_bridge.read(ADLITTLE)
+    progress = BridgeProgress()
+    options = make_options(device="cpu")
+    answer = pdlp.pdlp_route(problem, options, progress, hedge=True)
+    assert "won by pdlp after" in progress.text
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL
+
+
+def test_a_vertex_is_preferred_to_a_point_of_pdlp(monkeypatch):
+    always_to_a_vertex(monkeypatch)
+    problem = gpu_bridge.read(ADLITTLE)
+    progress = BridgeProgress()
+    answer = pdlp.pdlp_route(problem, make_options(device="cpu"), progress, hedge=True)
+    assert "won by crossover" in progress.text
+    assert answer.basis is not None
+    assert answer.objective == pytest.approx(OPTIMUM, rel=1e-9)
+
+
+def test_a_loose_tolerance_asks_for_no_vertex():
+    ways = {"device": "cpu", "method": "pdlp"}
+    loose = gpu_bridge.solve(ADLITTLE, tolerance=1e-4, **ways)
+    assert loose.basis is None
+    assert loose.objective == pytest.approx(OPTIMUM, rel=1e-3)
+    assert gpu_bridge.solve(ADLITTLE, tolerance=1e-4, crossover="on", **ways).basis is not None
+    assert gpu_bridge.solve(ADLITTLE, tolerance=1e-5, **ways).basis is not None
