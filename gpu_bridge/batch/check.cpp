@@ -6,11 +6,11 @@ using namespace native;
 namespace {
 
 /// Fill in the activities of rows and the reduced costs of columns of the LPs that are wanted.
-void price(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints starts, Ints indices,
-           int is_full, int varying, Numbers values, Numbers cost, Span<const bool> wanted,
-           Numbers x, Numbers row_dual, NumbersOut row_activity, NumbersOut reduced_cost,
-           int threads) {
-    const Pattern pattern = pattern_of(count, rows, columns, starts, indices, is_full);
+void price(const std::tuple<std::int64_t, std::int64_t, std::int64_t, Ints, Ints, int> &given,
+           int varying, Numbers values, Numbers cost, Span<const bool> wanted, Numbers x,
+           Numbers row_dual, NumbersOut row_activity, NumbersOut reduced_cost, int threads) {
+    const Pattern pattern = std::apply(pattern_of, given);
+    const std::int64_t count = pattern.count, rows = pattern.rows, columns = pattern.columns;
     const Given all_values("values", values, pattern.nonzeros(), varying, 0, count);
     const Given costs("cost", cost, columns, varying, 1, count);
     check_length("wanted", wanted.size(), count);
@@ -34,7 +34,6 @@ void price(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints sta
 } // namespace
 
 NATIVE_MODULE(batch_check) {
-    expose(module, "price", &price, "count", "rows", "columns", "starts", "indices", "is_full",
-           "varying", "values", "cost", "wanted", "x", "row_dual", "row_activity", "reduced_cost",
-           "threads");
+    expose(module, "price", &price, "pattern", "varying", "values", "cost", "wanted", "x",
+           "row_dual", "row_activity", "reduced_cost", "threads");
 }

@@ -91,11 +91,12 @@ def fill_in(
 
     activity = np.zeros((data.count, data.pattern.shape[0]))
     reduced = np.zeros((data.count, data.pattern.shape[1]))
-    arguments = (
-        data.count,
-        *_pattern(data),
-        int(is_full(data.pattern)),
-        *_given(data, ("values", "cost")),
+    varying, values, cost = _given(data, ("values", "cost"))
+    price(
+        (data.count, *_pattern(data), int(is_full(data.pattern))),
+        varying,
+        values,
+        cost,
         wanted,
         x.reshape(-1),
         row_dual.reshape(-1),
@@ -103,7 +104,6 @@ def fill_in(
         reduced.reshape(-1),
         threads_for(STEPS_PER_ENTRY * data.count * data.pattern.nnz, threads),
     )
-    price(*arguments)
     return activity, reduced
 
 

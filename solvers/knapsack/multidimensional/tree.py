@@ -129,19 +129,19 @@ def root_node(rows: Rows, capacity: IntArray) -> Node:
     """Return the node where nothing is decided, with the basis of slacks."""
     n, m = rows.column.shape
     node = Node(
-        np.arange(n, dtype=np.int32),
-        np.array([n, 0, 0, 0, 0], dtype=np.int64),
-        np.full(n, UNDECIDED, dtype=np.int8),
-        np.full(n + m, AT_LOWER, dtype=np.int8),
-        np.arange(n, n + m, dtype=np.int32),
-        np.eye(m),
-        capacity * rows.scale,
-        capacity.astype(np.int64),
-        np.zeros(m),
-        np.zeros(m),
-        np.zeros(n),
-        np.zeros(n),
-        np.array([np.inf]),
+        free=np.arange(n, dtype=np.int32),
+        counts=np.array([n, 0, 0, 0, 0], dtype=np.int64),
+        value=np.full(n, UNDECIDED, dtype=np.int8),
+        place=np.full(n + m, AT_LOWER, dtype=np.int8),
+        basis=np.arange(n, n + m, dtype=np.int32),
+        inverse=np.eye(m),
+        side=capacity * rows.scale,
+        residual=capacity.astype(np.int64),
+        dual=np.zeros(m),
+        activity=np.zeros(m),
+        reduced=np.zeros(n),
+        row=np.zeros(n),
+        bound=np.array([np.inf]),
     )
     node.place[n:] = BASIC
     return node

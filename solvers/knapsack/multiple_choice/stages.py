@@ -83,20 +83,20 @@ def core_of(choice: MultipleChoice, relaxation: Relaxation, spare_gain: int = 0)
     extent = np.append(relaxation.weight, [1, 0]).astype(np.int64)
     next_down[next_down == NONE] = num_steps + 1
     return Core(
-        choice.profit,
-        choice.weight,
-        choice.first,
-        relaxation.break_item,
-        sequence,
-        gain[next_up],
-        extent[next_up],
-        gain[next_down],
-        extent[next_down],
-        relaxation.profit,
-        relaxation.weight,
-        relaxation.profit_before,
-        relaxation.weight_before,
-        spare_gain,
+        profit=choice.profit,
+        weight=choice.weight,
+        first=choice.first,
+        break_item=relaxation.break_item,
+        sequence=sequence,
+        up_profit=gain[next_up],
+        up_weight=extent[next_up],
+        down_profit=gain[next_down],
+        down_weight=extent[next_down],
+        step_profit=relaxation.profit,
+        step_weight=relaxation.weight,
+        profit_before=relaxation.profit_before,
+        weight_before=relaxation.weight_before,
+        spare_gain=spare_gain,
     )
 
 

@@ -8,6 +8,12 @@
 namespace knapsack::many {
 namespace {
 
+using INDEX = std::int64_t;
+using PROFIT_T = std::int64_t;
+using WEIGHT_T = std::int64_t;
+
+#include "problems.cuh"
+
 /// How a problem ended.
 enum : std::int64_t { SOLVED, INFEASIBLE, TOO_LARGE, OUTGROWN };
 
@@ -207,36 +213,41 @@ class Slot {
 };
 
 /// Solve problems 0 to ``count``; a slot takes every ``slots``-th of them.
-void many(Integers starts, Integers profit, Integers weight, Integers capacity,
-          Span<std::int64_t> lists, Span<std::int64_t>, Span<std::int64_t> packed,
-          Span<std::int64_t> value, Span<std::int64_t> ending, Span<std::int64_t> visited,
-          std::int64_t count, std::int64_t slots, std::int64_t words, std::int64_t room,
-          std::int64_t, std::int64_t most, int threads) {
-    const std::int64_t numbers = 2 * (2 + words) * room;
-    native::check_length("starts", starts.size(), count + 1);
-    native::check_length("weight", weight.size(), profit.size());
-    native::check_length("capacity", capacity.size(), count);
-    native::check_length("lists", lists.size(), numbers * slots);
-    native::check_length("packed", packed.size(), count * words);
-    for (const Span<std::int64_t> &one : {value, ending, visited})
+void many(const Problems &problems, const Memory &memory, const Packings &packings,
+          const Sizes &sizes, int threads) {
+    const std::int64_t count = sizes.count, slots = sizes.slots, words = sizes.words;
+    const std::int64_t numbers = 2 * (2 + words) * sizes.room;
+    native::check_length("starts", problems.starts.size(), count + 1);
+    native::check_length("weight", problems.weight.size(), problems.profit.size());
+    native::check_length("capacity", problems.capacity.size(), count);
+    native::check_length("lists", memory.lists.size(), numbers * slots);
+    native::check_length("packed", packings.packed.size(), count * words);
+    for (const Span<std::int64_t> &one : {packings.value, packings.ending, packings.visited})
         native::check_length("value, ending or visited", one.size(), count);
     native::parallel_for(threads, slots, [&](std::int64_t slot) {
-        Slot own(lists.part(slot * numbers, (slot + 1) * numbers), words, room, most);
+        Slot own(memory.lists.part(slot * numbers, (slot + 1) * numbers), words, sizes.room,
+                 sizes.most);
         for (std::int64_t k = slot; k < count; k += slots) {
-            const std::int64_t first = starts[k], last = starts[k + 1];
-            const Answer found =
-                own.solve(profit.part(first, last), weight.part(first, last), capacity[k]);
-            ending[k] = found.ending;
-            value[k] = found.value;
-            visited[k] = found.visited;
+            const std::int64_t first = problems.starts[k], last = problems.starts[k + 1];
+            const Answer found = own.solve(problems.profit.part(first, last),
+                                           problems.weight.part(first, last), problems.capacity[k]);
+            packings.ending[k] = found.ending;
+            packings.value[k] = found.value;
+            packings.visited[k] = found.visited;
             for (std::int64_t word = 0; word < words; ++word)
-                packed[k * words + word] = static_cast<std::int64_t>(own.packed().word(word));
+                packings.packed[k * words + word] =
+                    static_cast<std::int64_t>(own.packed().word(word));
         }
     });
 }
 
 } // namespace
 } // namespace knapsack::many
+
+NATIVE_STRUCT(knapsack::many::Problems, starts, profit, weight, capacity)
+NATIVE_STRUCT(knapsack::many::Memory, lists, queue)
+NATIVE_STRUCT(knapsack::many::Packings, packed, value, ending, visited)
+NATIVE_STRUCT(knapsack::many::Sizes, count, slots, words, room, near, most)
 
 NATIVE_MODULE(knapsack_batch_many) {
     using namespace knapsack::many;

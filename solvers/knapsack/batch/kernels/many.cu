@@ -6,6 +6,7 @@
 // the other list's predecessor whether that is dominated, and ballots where it goes.
 
 #include "items.cuh"
+#include "problems.cuh"
 
 enum Ending { SOLVED, INFEASIBLE, TOO_LARGE, OUTGROWN };
 
@@ -191,34 +192,32 @@ __device__ inline Answer solve_one(const PROFIT_T* profit, const WEIGHT_T* weigh
     return answer;
 }
 
-extern "C" __global__ void __launch_bounds__(128, 6) many(
-    const INDEX* __restrict__ starts, const PROFIT_T* __restrict__ profit,
-    const WEIGHT_T* __restrict__ weight, const INDEX* __restrict__ capacity, INDEX* lists,
-    INDEX* queue, INDEX* __restrict__ packed, INDEX* __restrict__ value,
-    INDEX* __restrict__ ending, INDEX* __restrict__ visited, int count, int slots, int words,
-    int room, int near, int most) {
+__device__ __forceinline__ void many(const Problems& problems, const Memory& given,
+                                     const Packings& packings, const Sizes& sizes) {
     extern __shared__ INDEX memory[];
     const int warp = int(threadIdx.x) / LANES, slot = int(blockIdx.x) * WARPS + warp;
-    if (slot >= slots) return;
+    if (slot >= sizes.slots) return;
+    const int words = sizes.words, room = sizes.room, near = sizes.near;
     const int fields = 2 + words, of_items = 6 * WORD * words + 2;
     INDEX* close = memory + warp * (of_items + 2 * fields * near);
     const Items items(close, words);
-    const Places places = {close + of_items, lists + (long long)slot * 2 * fields * room, near,
+    const Places places = {close + of_items, given.lists + (long long)slot * 2 * fields * room, near,
                            room, fields};
     for (;;) {
         unsigned long long next = 0;
-        if (lane_id() == 0) next = atomicAdd((unsigned long long*)queue, 1ull);
+        if (lane_id() == 0) next = atomicAdd((unsigned long long*)given.queue, 1ull);
         const int k = int(__shfl_sync(ALL, next, 0));
-        if (k >= count) return;
-        const INDEX first = starts[k];
-        const Answer answer = solve_one(profit + first, weight + first, int(starts[k + 1] - first),
-                                        Whole(capacity[k]), items, places, most);
+        if (k >= sizes.count) return;
+        const INDEX first = problems.starts[k];
+        const Answer answer = solve_one(problems.profit + first, problems.weight + first,
+                                        int(problems.starts[k + 1] - first),
+                                        Whole(problems.capacity[k]), items, places, sizes.most);
         if (lane_id() == 0) {
-            packed[(long long)k * words] = Stored(answer.flags.low);
-            if (words > 1) packed[(long long)k * words + 1] = Stored(answer.flags.high);
-            value[k] = Stored(answer.best);
-            ending[k] = Stored(answer.ending);
-            visited[k] = Stored(answer.visited);
+            packings.packed[(long long)k * words] = Stored(answer.flags.low);
+            if (words > 1) packings.packed[(long long)k * words + 1] = Stored(answer.flags.high);
+            packings.value[k] = Stored(answer.best);
+            packings.ending[k] = Stored(answer.ending);
+            packings.visited[k] = Stored(answer.visited);
         }
         __syncwarp();  // before the items of the next problem take the place of these
     }

@@ -22,7 +22,7 @@ A state is its profit, weight, and one bit for each item that is not as in the b
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, arguments
+from solvers.kernels.family import Family, Kernel, Launch, structure
 
 SOLVED, INFEASIBLE, TOO_LARGE, OUTGROWN = range(4)
 """How a problem ended: with its optimum; nothing fits; products of its numbers may leave 64 bits;
@@ -50,9 +50,13 @@ STEPS_PER_ITEM = 300
 
 MANY = Kernel(
     name="many",
-    arguments=arguments(
-        "index[] starts; packed[] profit, weight; index[] capacity; inout index[] lists, queue; "
-        "out index[] packed, value, ending, visited; int count, slots, words, room, near, most"
+    arguments=(
+        *structure(
+            "problems", "index[] starts; packed[] profit, weight; index[] capacity", prefix=""
+        ),
+        *structure("memory", "inout index[] lists, queue", prefix=""),
+        *structure("packings", "out index[] packed, value, ending, visited", prefix=""),
+        *structure("sizes", "int count, slots, words, room, near, most", prefix=""),
     ),
     contract="Problem k < count has items starts[k] to starts[k + 1] of profit and weight, at most "
     "64 * words. packed (count, words) gets the bits of the items packed, value (count,) their "
@@ -67,6 +71,7 @@ MANY = Kernel(
         WARPS * BYTES * (warp_words(int(values["words"]), int(values["near"]))),
     ),
     work=lambda values: STEPS_PER_ITEM * int(values["profit"].size),
+    bounds="128, 6",
 )
 
 

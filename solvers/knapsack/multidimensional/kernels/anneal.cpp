@@ -10,32 +10,24 @@ namespace knapsack::rows {
 namespace {
 
 using native::Span;
-using Numbers = Span<const std::int32_t>;
+using REAL = double;
+using INDEX = std::int32_t;
 
 #include "trial.cuh"
 
-/// A problem in the small whole numbers that replicas reckon in; the last item is none.
-struct Problem {
-    Numbers weight, price, worth;
-    Span<const double> profit;
-    Numbers capacity, exponential;
-    std::int64_t items, rows;
-
-    const std::int32_t *weights(std::int64_t item) const { return weight.data() + item * rows; }
-};
-
 class Replica {
   public:
-    Replica(const Problem &problem, Span<std::int32_t> words, Span<std::int32_t> champion,
-            double best)
-        : problem_(problem), champion_(champion), packed_(problem.items + 1),
-          left_(problem.capacity.begin(), problem.capacity.begin() + problem.rows), best_(best) {
-        for (std::int64_t item = 0; item < problem.items; ++item) {
+    Replica(const Problem &problem, const Sizes &sizes, Span<std::int32_t> words,
+            Span<std::int32_t> champion, double best)
+        : problem_(problem), items_(sizes.items), rows_(sizes.rows), champion_(champion),
+          packed_(items_ + 1), left_(problem.capacity.begin(), problem.capacity.begin() + rows_),
+          best_(best) {
+        for (std::int64_t item = 0; item < items_; ++item) {
             packed_[item] = (words[item % LANES] >> (item / LANES)) & 1;
             if (packed_[item])
                 pack(item);
         }
-        for (std::int64_t i = 0; i < problem.rows; ++i)
+        for (std::int64_t i = 0; i < rows_; ++i)
             violation_ += problem.price[i] * std::max<std::int64_t>(0, -left_[i]);
     }
 
@@ -44,7 +36,7 @@ class Replica {
     /// Return the energy of the packing at hand.
     double energy() const {
         double total = 0.0;
-        for (std::int64_t item = 0; item < problem_.items; ++item)
+        for (std::int64_t item = 0; item < items_; ++item)
             if (packed_[item])
                 total += double(problem_.worth[item]);
         return double(violation_) - total;
@@ -53,7 +45,7 @@ class Replica {
     /// Make trials 0 to ``trials``.
     void anneal(std::int64_t trials, int temperature, std::uint64_t key) {
         // what does not change, in variables of its own, as the compiler cannot know that
-        const int items = static_cast<int>(problem_.items), last = static_cast<int>(trials);
+        const int items = static_cast<int>(items_), last = static_cast<int>(trials);
         const std::int32_t *worth = problem_.worth.data(), *draws = problem_.exponential.data();
         const std::uint8_t *packed = packed_.data();
         const auto is_packed = [packed](int item) { return packed[item]; };
@@ -80,27 +72,31 @@ class Replica {
     /// Write the packing as words.
     void write(Span<std::int32_t> words) const {
         std::fill(words.begin(), words.end(), 0);
-        for (std::int64_t item = 0; item < problem_.items; ++item)
+        for (std::int64_t item = 0; item < items_; ++item)
             if (packed_[item])
                 words[item % LANES] |= std::int32_t{1} << (item / LANES);
     }
 
   private:
+    const std::int32_t *weights(std::int64_t item) const {
+        return problem_.weight.data() + item * rows_;
+    }
+
     void pack(std::int64_t item) {
-        const std::int32_t *weight = problem_.weights(item);
+        const std::int32_t *weight = weights(item);
         now_ += problem_.profit[item];
-        for (std::int64_t i = 0; i < problem_.rows; ++i)
+        for (std::int64_t i = 0; i < rows_; ++i)
             left_[i] -= weight[i];
     }
 
     /// Return the priced violation after a trial, or some number beyond its limit.
     std::int64_t violation_after(const Trial &trial) const {
-        const std::int32_t *into = problem_.weights(trial.in);
-        const std::int32_t *out = problem_.weights(trial.out);
+        const std::int32_t *into = weights(trial.in);
+        const std::int32_t *out = weights(trial.out);
         const std::int32_t *price = problem_.price.data();
         const std::int64_t *left = left_.data();
         std::int64_t after = 0;
-        for (std::int64_t i = 0; i < problem_.rows && after <= trial.limit; ++i) {
+        for (std::int64_t i = 0; i < rows_ && after <= trial.limit; ++i) {
             const std::int64_t excess = std::int64_t{into[i]} - out[i] - left[i];
             after += price[i] * std::max<std::int64_t>(0, excess);
         }
@@ -108,18 +104,19 @@ class Replica {
     }
 
     void accept(const Trial &trial) {
-        const std::int32_t *into = problem_.weights(trial.in);
-        const std::int32_t *out = problem_.weights(trial.out);
-        for (std::int64_t i = 0; i < problem_.rows; ++i)
+        const std::int32_t *into = weights(trial.in);
+        const std::int32_t *out = weights(trial.out);
+        for (std::int64_t i = 0; i < rows_; ++i)
             left_[i] += std::int64_t{out[i]} - into[i];
         now_ += problem_.profit[trial.in] - problem_.profit[trial.out];
-        if (trial.in < problem_.items)
+        if (trial.in < items_)
             packed_[trial.in] = 1;
-        if (trial.out < problem_.items)
+        if (trial.out < items_)
             packed_[trial.out] = 0;
     }
 
     const Problem &problem_;
+    std::int64_t items_, rows_;
     Span<std::int32_t> champion_;
     std::vector<std::uint8_t> packed_;
     std::vector<std::int64_t> left_;
@@ -128,38 +125,41 @@ class Replica {
 };
 
 /// Let every replica make its trials.
-void anneal(Numbers weight, Numbers price, Numbers worth, Span<const double> profit,
-            Numbers capacity, Numbers exponential, Numbers temperature, Span<std::int32_t> packing,
-            Span<std::int32_t> champion, Span<double> value, Span<double> energy,
-            std::int64_t replicas, std::int64_t items, std::int64_t rows, std::int64_t trials,
-            std::int64_t seed, std::int64_t turn, int threads) {
-    native::check_length("weight", weight.size(), (items + 1) * rows);
-    native::check_length("price", price.size(), rows);
-    native::check_length("worth", worth.size(), items + 1);
-    native::check_length("profit", profit.size(), items + 1);
-    native::check_length("capacity", capacity.size(), rows);
-    native::check_length("exponential", exponential.size(), TABLE);
-    native::check_length("temperature", temperature.size(), replicas);
-    native::check_length("packing", packing.size(), LANES * replicas);
-    native::check_length("champion", champion.size(), LANES * replicas);
-    native::check_length("value", value.size(), replicas);
-    native::check_length("energy", energy.size(), replicas);
-    const Problem problem{weight, price, worth, profit, capacity, exponential, items, rows};
+void anneal(const Problem &problem, const Replicas &replicas, const Sizes &sizes,
+            std::int64_t trials, std::int64_t seed, std::int64_t turn, int threads) {
+    const std::int64_t items = sizes.items, rows = sizes.rows, count = sizes.replicas;
+    native::check_length("weight", problem.weight.size(), (items + 1) * rows);
+    native::check_length("price", problem.price.size(), rows);
+    native::check_length("worth", problem.worth.size(), items + 1);
+    native::check_length("profit", problem.profit.size(), items + 1);
+    native::check_length("capacity", problem.capacity.size(), rows);
+    native::check_length("exponential", problem.exponential.size(), TABLE);
+    native::check_length("temperature", replicas.temperature.size(), count);
+    native::check_length("packing", replicas.packing.size(), LANES * count);
+    native::check_length("champion", replicas.champion.size(), LANES * count);
+    native::check_length("value", replicas.value.size(), count);
+    native::check_length("energy", replicas.energy.size(), count);
     const std::uint64_t key =
         hash((static_cast<std::uint64_t>(seed) << 32) + static_cast<std::uint64_t>(turn));
-    native::parallel_for(threads, replicas, [&](std::int64_t number) {
+    native::parallel_for(threads, count, [&](std::int64_t number) {
         const std::int64_t first = number * LANES;
-        const Span<std::int32_t> words = packing.part(first, first + LANES);
-        Replica replica(problem, words, champion.part(first, first + LANES), value[number]);
-        replica.anneal(trials, temperature[number], hash(key + static_cast<std::uint64_t>(number)));
+        const Span<std::int32_t> words = replicas.packing.part(first, first + LANES);
+        Replica replica(problem, sizes, words, replicas.champion.part(first, first + LANES),
+                        replicas.value[number]);
+        replica.anneal(trials, replicas.temperature[number],
+                       hash(key + static_cast<std::uint64_t>(number)));
         replica.write(words);
-        value[number] = replica.best();
-        energy[number] = replica.energy();
+        replicas.value[number] = replica.best();
+        replicas.energy[number] = replica.energy();
     });
 }
 
 } // namespace
 } // namespace knapsack::rows
+
+NATIVE_STRUCT(knapsack::rows::Problem, weight, price, worth, profit, capacity, exponential)
+NATIVE_STRUCT(knapsack::rows::Replicas, temperature, packing, champion, value, energy)
+NATIVE_STRUCT(knapsack::rows::Sizes, replicas, items, rows)
 
 NATIVE_MODULE(knapsack_multidimensional_anneal) {
     using namespace knapsack::rows;

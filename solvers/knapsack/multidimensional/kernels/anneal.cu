@@ -31,39 +31,35 @@ __device__ inline double merit(int word, int items, const Shared& data, bool of_
     return sum;
 }
 
-extern "C" __global__ void __launch_bounds__(256)
-    anneal(const INDEX* __restrict__ weight, const INDEX* __restrict__ price,
-           const INDEX* __restrict__ worth, const REAL* __restrict__ profit,
-           const INDEX* __restrict__ capacity, const INDEX* __restrict__ exponential,
-           const INDEX* __restrict__ temperature, INDEX* __restrict__ packing,
-           INDEX* __restrict__ champion, REAL* __restrict__ value, REAL* __restrict__ energy,
-           int replicas, int items, int rows, int trials, int seed, int turn) {
+__device__ __forceinline__ void anneal(const Problem& problem, const Replicas& replicas,
+                                       const Sizes& sizes, int trials, int seed, int turn) {
+    const int items = sizes.items, rows = sizes.rows;
     extern __shared__ double memory[];
     double* shared_profit = memory;
     int* shared_weight = (int*)(shared_profit + items + 1);
     int* shared_worth = shared_weight + (items + 1) * rows;
     int* shared_table = shared_worth + items + 1;
     for (int k = int(threadIdx.x); k < (items + 1) * rows; k += int(blockDim.x))
-        shared_weight[k] = int(weight[k]);
+        shared_weight[k] = int(problem.weight[k]);
     for (int k = int(threadIdx.x); k < items + 1; k += int(blockDim.x)) {
-        shared_worth[k] = int(worth[k]);
-        shared_profit[k] = double(profit[k]);
+        shared_worth[k] = int(problem.worth[k]);
+        shared_profit[k] = double(problem.profit[k]);
     }
     for (int k = int(threadIdx.x); k < TABLE; k += int(blockDim.x))
-        shared_table[k] = int(exponential[k]);
+        shared_table[k] = int(problem.exponential[k]);
     __syncthreads();
     const Shared data = {shared_profit, shared_weight, shared_worth, shared_table};
     const int lane = int(threadIdx.x) & 31;
     const int replica = int(blockIdx.x) * WARPS + (int(threadIdx.x) >> 5);
-    if (replica >= replicas) return;  // the whole warp; no block meets from here on
+    if (replica >= sizes.replicas) return;  // the whole warp; no block meets from here on
 
-    int word = int(packing[replica * LANES + lane]);
+    int word = int(replicas.packing[replica * LANES + lane]);
     int left[SLICES], rate[SLICES];
 #pragma unroll
     for (int k = 0; k < SLICES; ++k) {
         const int row = lane + k * LANES;
-        left[k] = row < rows ? int(capacity[row]) : 0;
-        rate[k] = row < rows ? int(price[row]) : 0;
+        left[k] = row < rows ? int(problem.capacity[row]) : 0;
+        rate[k] = row < rows ? int(problem.price[row]) : 0;
     }
     for (int item = 0; item < items; ++item) {
         if (!is_packed(word, item)) continue;
@@ -75,9 +71,9 @@ extern "C" __global__ void __launch_bounds__(256)
 #pragma unroll
     for (int k = 0; k < SLICES; ++k) violation += rate[k] * max(0, -left[k]);
     violation = __reduce_add_sync(ALL, violation);
-    double now = merit(word, items, data, true), best = double(value[replica]);
-    int best_word = int(champion[replica * LANES + lane]);
-    const int heat = int(temperature[replica]);
+    double now = merit(word, items, data, true), best = double(replicas.value[replica]);
+    int best_word = int(replicas.champion[replica * LANES + lane]);
+    const int heat = int(replicas.temperature[replica]);
     const Bits key = hash(hash((Bits(unsigned(seed)) << 32) + unsigned(turn)) + unsigned(replica));
 
     for (int first = 0; first < trials;) {
@@ -119,10 +115,10 @@ extern "C" __global__ void __launch_bounds__(256)
         first = next;
     }
     const double total = merit(word, items, data, false);
-    packing[replica * LANES + lane] = (INDEX)word;
-    champion[replica * LANES + lane] = (INDEX)best_word;
+    replicas.packing[replica * LANES + lane] = (INDEX)word;
+    replicas.champion[replica * LANES + lane] = (INDEX)best_word;
     if (lane == 0) {
-        value[replica] = (REAL)best;
-        energy[replica] = (REAL)(double(violation) - total);
+        replicas.value[replica] = (REAL)best;
+        replicas.energy[replica] = (REAL)(double(violation) - total);
     }
 }

@@ -18,7 +18,7 @@ what one trial after the other does.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
 
 WARPS = 8
 """Warps of a block, each with a replica of its own; they share the weights."""
@@ -51,10 +51,20 @@ def shared_bytes(values: Values) -> int:
 
 ANNEAL = Kernel(
     name="anneal",
-    arguments=arguments(
-        "index[] weight, price, worth; real[] profit; index[] capacity, exponential, temperature; "
-        "inout index[] packing, champion; inout real[] value; out real[] energy; "
-        "int replicas, items, rows, trials, seed, turn"
+    arguments=(
+        *structure(
+            "problem",
+            "index[] weight, price, worth; real[] profit; index[] capacity, exponential",
+            prefix="",
+        ),
+        *structure(
+            "replicas",
+            "index[] temperature; inout index[] packing, champion; inout real[] value; "
+            "out real[] energy",
+            prefix="",
+        ),
+        *structure("sizes", "int replicas, items, rows", prefix=""),
+        *arguments("int trials, seed, turn"),
     ),
     contract="Replica w makes 'trials' trials at temperature[w] from its packing: words (replicas, "
     "32), where item j is bit j / 32 of word j % 32. weight (items + 1, rows), worth and profit "
@@ -68,6 +78,7 @@ ANNEAL = Kernel(
         -(-int(values["replicas"]) // WARPS), WARPS * LANES, shared_bytes(values)
     ),
     work=lambda values: TRIAL_STEPS * int(values["replicas"]) * int(values["trials"]),
+    bounds="256",
 )
 
 FAMILY = Family("solvers.knapsack.multidimensional.kernels", "anneal", (ANNEAL,))

@@ -1,4 +1,4 @@
-// A trial of a replica, the same on the device and on the CPU; anneal.py states what it is.
+// What a launch takes and a trial of a replica, on both devices; anneal.py states what they are.
 #pragma once
 
 #include "both.cuh"
@@ -7,6 +7,23 @@ constexpr int LANES = 32, TABLE_BITS = 11, TABLE = 1 << TABLE_BITS, FRACTION_BIT
 constexpr int LARGEST_RISE = 1 << 30;
 
 typedef unsigned long long Bits;
+
+// The last item is none.
+struct Problem {
+    Array<const INDEX> weight, price, worth;
+    Array<const REAL> profit;
+    Array<const INDEX> capacity, exponential;
+};
+
+struct Replicas {
+    Array<const INDEX> temperature;
+    Array<INDEX> packing, champion;
+    Array<REAL> value, energy;
+};
+
+struct Sizes {
+    int replicas, items, rows;
+};
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number
 // generators", 2014).
