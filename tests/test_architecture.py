@@ -24,15 +24,14 @@ MAY_IMPORT = {
     "native": {"core"},
     "kernels": {"core", "native"},
     "sparse": COMMON,
-    "linalg": COMMON,
     "highs": {"core"},
     "presolve": {*COMMON, "highs"},
-    "pdlp": {*COMMON, "sparse", "linalg"},
+    "pdlp": {*COMMON, "sparse"},
     "interior_point": COMMON,
     "simplex": COMMON,
     "knapsack": COMMON,
     "papers": {*COMMON, "knapsack", "simplex"},
-    "mip": {*COMMON, "linalg", "highs", "interior_point", "pdlp", "presolve"},
+    "mip": {*COMMON, "sparse", "highs", "interior_point", "pdlp", "presolve"},
 }
 """What each part of ``solvers`` may import and include, besides itself."""
 

@@ -91,7 +91,6 @@ def snippets(page: str) -> list[str]:
         ("docs/mip.md", 4, r"32(\.0)?\s*$"),
         ("docs/knapsack.md", 3, r"Engine +knapsack on cpu: (the model is )?a .*knapsack problem"),
         ("docs/lu.md", 1, r"e-1\d\s*$"),
-        ("docs/conjugate-gradients.md", 1, r"CONVERGED"),
         ("docs/sparse.md", 1, r"csr"),
         ("docs/scipy.md", 2, r"^$|-36\.0 \[.*-1\.5.*\]"),
     ],

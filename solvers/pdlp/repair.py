@@ -2,7 +2,7 @@
 
 An answer found on a reduced or scaled problem can miss the tolerance on the original one, most
 often by its rows alone or by its reduced costs alone. Two projections by conjugate gradients
-(``solvers.linalg.least_squares``) treat that in a few hundred products with A, where going on
+(``solvers.sparse.projection``) treat that in a few hundred products with A, where going on
 with PDLP takes hundreds to tens of thousands of iterations (:func:`repaired`):
 
 * primal: ``row_lower <= A x <= row_upper`` within the bounds of x;
@@ -10,7 +10,7 @@ with PDLP takes hundreds to tens of thousands of iterations (:func:`repaired`):
   ``c - A'y >= 0`` where it has no upper one, within the signs that the rows' sides allow.
 
 What comes of it counts only if all three errors, the gap too, are within the tolerance then.
-``docs/conjugate-gradients.md`` has the figures, also of the places where it did not help.
+``docs/repair.md`` has the figures, also of the places where it did not help.
 
 Feasibility polishing (:func:`polish`) runs PDLP itself on the same two questions, without the
 objective (``feasibility_polishing`` says why that is fast), each from what is there and judged by
@@ -34,10 +34,10 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.linalg.least_squares import Correction, project_on_rows
 from solvers.pdlp.feasibility_polishing import UntilFeasible, dual_feasibility, without_cost
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.termination import Criteria, is_optimal, to_outcome
+from solvers.sparse.projection import Correction, project_on_rows
 
 TARGET = 0.5
 """Part of the tolerance that a projection aims at."""

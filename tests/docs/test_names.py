@@ -42,7 +42,6 @@ ABOUT = {
     "pdlp-constants.md": "solvers/pdlp",
     "simplex.md": "solvers/simplex",
     "presolve.md": "solvers/presolve",
-    "conjugate-gradients.md": "solvers/linalg",
     "papers.md": "solvers/papers",
     "lu.md": "solvers/papers",
     "sparse.md": "solvers/papers",

@@ -3,10 +3,10 @@ import scipy.sparse as sp
 
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.linalg.cg import never
 from solvers.mip.model import MipModel, is_feasible, largest_row_violation
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solutions.polish.continuous import touched_up
+from solvers.sparse.projection import never
 from tests.cases import through
 
 

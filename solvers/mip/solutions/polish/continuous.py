@@ -288,7 +288,7 @@ def touched_up(
     should_stop : callable
         Asked every 50 iterations.
     """
-    from solvers.linalg.least_squares import project_on_rows
+    from solvers.sparse.projection import project_on_rows
 
     part = ContinuousPart.of(model)
     if not part.columns.size:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.errors import ProblemError
-from solvers.linalg.least_squares import least_squares_duals, project_on_rows, strictly_between
+from solvers.sparse.projection import project_on_rows, strictly_between
 
 INF = np.inf
 
@@ -137,62 +137,20 @@ def test_point_that_is_not_finite_is_refused():
         )
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_duals_are_those_of_dense_least_squares(seed):
-    A, x, generator = random_case(seed)
-    b = A @ x
-    cost = generator.standard_normal(30)
-    lower = np.where(generator.random(30) < 0.4, x, 0.0)
-    found = least_squares_duals(A, cost, x, lower, np.full(30, INF), b, b, iterations=200)
-    free = lower == 0.0
-    expected = np.linalg.lstsq(A.toarray()[:, free].T, cost[free], rcond=None)
-    residual = np.linalg.norm((cost - A.T @ expected[0])[free])
-    assert found.after == pytest.approx(residual, rel=1e-6)
-    assert found.before == pytest.approx(np.linalg.norm(cost[free]))
-
-
-def test_duals_of_a_vertex_are_exact():
-    generator = np.random.default_rng(4)
-    basis = generator.uniform(-1.0, 1.0, (6, 6)) + 3.0 * np.eye(6)
-    A = sp.csr_array(np.hstack([basis, generator.uniform(-1.0, 1.0, (6, 4))]))
-    x = np.concatenate([np.ones(6), np.zeros(4)])
-    b = A @ x
-    y = generator.standard_normal(6)
-    cost = A.T @ y
-    cost[6:] += 1.0
-    given_dual = y + 1e-3 * generator.standard_normal(6)
-    found = least_squares_duals(A, cost, x, np.zeros(10), np.full(10, INF), b, b, given_dual)
-    np.testing.assert_allclose(found.values, y, atol=1e-8)
-    assert found.after <= 1e-6 * found.before
-
-
-def test_duals_keep_their_signs_and_slack_rows_none():
-    A = sp.csr_array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    cost = np.array([2.0, -3.0, 5.0])
-    row_lower = np.array([1.0, -INF, 0.0])
-    row_upper = np.array([INF, 1.0, INF])
-    found = least_squares_duals(
-        A, cost, np.ones(3), np.zeros(3), np.full(3, INF), row_lower, row_upper
-    )
-    np.testing.assert_allclose(found.values, [2.0, -3.0, 0.0])
-    found = least_squares_duals(
-        A, -cost, np.ones(3), np.zeros(3), np.full(3, INF), row_lower, row_upper
-    )
-    assert found.values[0] == 0.0
-    assert found.values[1] == 0.0
-
-
-def test_better_duals_are_kept():
-    A = sp.csr_array([[1.0]])
-    y = np.array([2.0])
-    zero, one, infinite = np.zeros(1), np.ones(1), np.full(1, INF)
-    found = least_squares_duals(A, np.array([2.0]), one, zero, infinite, one, one, y)
-    assert found.after == found.before == 0.0
-    np.testing.assert_array_equal(found.values, y)
-
-
 def test_strictly_between_minds_infinities():
     x = np.array([0.0, 1.0, 1.0, 1.0, -5.0])
     lower = np.array([0.0, 0.0, -INF, -INF, -INF])
     upper = np.array([INF, INF, 1.0, INF, INF])
     assert strictly_between(x, lower, upper).tolist() == [False, True, False, True, True]
+
+
+@pytest.mark.gpu
+def test_a_gpu_projects_as_the_cpu():
+    from solvers.core.device import find_device
+
+    A, x, generator = random_case(3, 60, 150)
+    b, free = A @ x, np.full(150, INF)
+    start = x + 1e-3 * generator.standard_normal(150)
+    here = project_on_rows(A, start, -free, free, b, b, iterations=200)
+    there = project_on_rows(A, start, -free, free, b, b, iterations=200, device=find_device("cuda"))
+    np.testing.assert_allclose(there.values, here.values, atol=1e-10)
