@@ -11,9 +11,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from gpu_bridge.option_names import INTERFACES, exact_rows, near_rows
-from gpu_bridge.option_values import OptionRow, check_value
+from gpu_bridge.option_values import OptionRow, check_value, number_or_text
 from gpu_bridge.other_name import OtherName, squashed, value_text
 from solvers.core.errors import OptionError
+
+TOLERANCES = frozenset({"tolerance", "integrality_tolerance"})
 
 
 class Meaning(NamedTuple):
@@ -53,7 +55,8 @@ def translate(name: str, value: Any, rows: Mapping[str, OptionRow]) -> Meaning |
         try:
             if not candidate.takes(value):
                 raise OptionError(_takes_only(candidate, name, value))
-            checked = check_value(row, candidate.translated(value), name)
+            meant = _kept_by(row, candidate, candidate.translated(value))
+            checked = check_value(row, meant, name)
         except OptionError as error:
             failure = failure or error
             continue
@@ -93,6 +96,18 @@ def _takes_only(candidate: OtherName, name: str, value: Any) -> str:
     return f"Option '{name}' of {candidate.solver} takes {known} here; {value!r} was given."
 
 
+def _kept_by(row: OptionRow, candidate: OtherName, value: Any) -> Any:
+    """Return a value, of another solver's tolerances the loosest of ours where it is looser.
+
+    Whatever keeps the one keeps the other.
+    """
+    if not candidate.solver or row.name not in TOLERANCES or row.high is None:
+        return value
+    number = number_or_text(value) if isinstance(value, str) else value
+    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
+    return row.high if is_number and number > row.high else value
+
+
 def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:
     """Return a line for the log, empty where name and value are ours."""
     if candidate.solver in INTERFACES or name == candidate.option:
@@ -100,7 +115,10 @@ def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:
     rows = exact_rows(name) or near_rows(name)
     solvers = dict.fromkeys(row.solver for row in rows if row.option == candidate.option)
     owner = f" of {' and '.join(solvers)}" if candidate.solver else ""
-    if candidate.values is None or value_text(value) == value_text(checked):
+    as_given = candidate.values is None and (
+        candidate.option not in TOLERANCES or float(value) == checked
+    )
+    if as_given or value_text(value) == value_text(checked):
         return f"option {name}{owner} is {candidate.option} here"
     return f"option {_shown(name, value)}{owner} is {candidate.option}={value_text(checked)} here"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -114,6 +115,8 @@ def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
         ({"NodeLimit": 1e100}, {}),
         ({"limits/nodes": -1}, {}),
         ({"FeasibilityTol": 1e-9, "OptimalityTol": 1e-7}, {"tolerance": 1e-9}),
+        ({"BarConvTol": "1"}, {"tolerance": 0.1}),
+        ({"mip_feasibility_tolerance": 1}, {"integrality_tolerance": 0.1}),
         ({"ratio": 0.1, "ratioGap": 0.1}, {"rel_gap": 0.1}),
         ({"work_limit": 2}, {"work_limit": 2.0}),
     ],
@@ -137,6 +140,8 @@ def test_names_and_values(given: dict[str, Any], expected: dict[str, Any]) -> No
         ({"Method": 7}, "'Method' of Gurobi takes -1, 0, 1"),
         ({"method": 2}, "Option 'method' needs a value of type text"),
         ({"TimeLimit": -1}, "'TimeLimit', time_limit here, must be at least 0"),
+        ({"FeasibilityTol": 1e-12}, "'FeasibilityTol', tolerance here, must be 1e-10 to 0.1"),
+        ({"tolerance": 1}, "'tolerance' must be 1e-10 to 0.1"),
         ({"MIPGap": "small"}, "'MIPGap', rel_gap here, needs a value of type number"),
         ({"sec": 3, "TimeLimit": 4}, "'sec' and 'TimeLimit' set the same option, 'time_limit'"),
         ({"TimeLimits": 3}, "did you mean 'time_limit'"),
@@ -256,6 +261,65 @@ def test_every_place_of_pulp(made: dict[str, Any]) -> None:
     solver = gpu_bridge.GPUHEUR(msg=False, **made)
     lp.solve(solver)
     assert solver.outcome.log.count(TOLD) == 1
+
+
+class StoppedError(Exception):
+    """Holds the options of a solve that was stopped before it began."""
+
+
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no solve begin."""
+
+    def stop(problem: Any, options: Any, **more: Any) -> None:
+        raise StoppedError(options)
+
+    monkeypatch.setattr("gpu_bridge.adapters.pyomo.solve_model.dispatch", stop)
+    monkeypatch.setattr("gpu_bridge.pipeline.dispatch.solve", stop)
+
+
+def places(name: str, value: Any) -> dict[str, Callable[[], object]]:
+    """Return a solve for each place where an option can be given."""
+    m, lp = linear()
+    on_solver = pyo.SolverFactory("gpuheur")
+    on_solver.options[name] = value
+    kept = pyo.SolverFactory("gpuheur_persistent", model=m)
+
+    def of_pyomo(solver: Any, /, **call: Any) -> Callable[[], object]:
+        return lambda: solver.solve(m, **call)
+
+    def of_pulp(**made: Any) -> Callable[[], object]:
+        return lambda: lp.solve(gpu_bridge.GPUHEUR(msg=False, **made))
+
+    return {
+        "keyword": of_pyomo(pyo.SolverFactory("gpuheur"), **{name: value}),
+        "options": of_pyomo(pyo.SolverFactory("gpuheur"), options={name: value}),
+        "on the solver": of_pyomo(on_solver),
+        "text": of_pyomo(pyo.SolverFactory("gpuheur"), options_string=f"{name}={value}"),
+        "constructor": of_pyomo(pyo.SolverFactory("gpuheur", **{name: value})),
+        "persistent": of_pyomo(kept, options={name: value}),
+        "new": of_pyomo(gpu_bridge.adapters.pyomo.GpuHeur(), solver_options={name: value}),
+        "PuLP's keyword": of_pulp(**{name: value}),
+        "PuLP's list": of_pulp(options=[f"{name}={value}"]),
+        "words": of_pulp(options=[f"{name} {value}"]),
+        "pair": of_pulp(options=[(name, value)]),
+    }
+
+
+@through("row", WITH_OPTION)
+def test_every_name_in_every_place(row: OtherName, stopped: None) -> None:
+    kind = option_rows()[row.option or ""].type
+    samples = {"bool": True, "str | None": "a.log", "float": 0.01, "float | None": 500.0}
+    value = samples.get(kind, 3) if row.values is None else next(filter(None, row.values))
+    for name in row.names:
+        expected = vars(make_options({name: value}))[row.option or ""]
+        for place, solve in places(name, value).items():
+            with pytest.raises(StoppedError) as caught:
+                solve()
+            found = vars(caught.value.args[0])[row.option or ""]
+            if row.option == "time_limit":  # some of it is over
+                found = pytest.approx(found, abs=60)
+            assert expected == found, (name, place)
 
 
 @pytest.mark.parametrize(

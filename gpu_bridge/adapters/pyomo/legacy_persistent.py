@@ -60,7 +60,7 @@ class LegacyPersistentGpuHeur(LegacyGpuHeur, InstanceKeeper, PersistentSolver): 
         Parameters
         ----------
         model : Block, optional
-            The instance's own model, if given at all.
+            The instance's own model, if given at all; without an instance it becomes one.
         save_results : bool
             Of solvers that would fill ``results.solution``; without ``load_solutions`` it is
             filled in any case.
@@ -74,6 +74,8 @@ class LegacyPersistentGpuHeur(LegacyGpuHeur, InstanceKeeper, PersistentSolver): 
         OptionError
             Unknown argument or option.
         """
+        if model is not None and self._instance is None:
+            self.set_instance(model)
         own = self._known_instance("solve").model
         if model is not None and model is not own:
             raise ProblemError(

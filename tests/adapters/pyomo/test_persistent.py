@@ -310,3 +310,16 @@ def test_reset_forgets_the_last_answer_and_keeps_the_model(solver: Any) -> None:
     with pytest.raises(ProblemError, match="not solved yet"):
         solver.load_vars()
     assert optimum(solver) == pytest.approx(7)
+
+
+def test_the_first_model_given_to_solve_becomes_the_instance() -> None:
+    first, second = (pyo.ConcreteModel(name) for name in ("first", "second"))
+    for model in (first, second):
+        model.x = pyo.Var(bounds=(1, 2))
+        model.o = pyo.Objective(expr=model.x)
+    solver = pyo.SolverFactory("gpuheur_persistent")
+    solver.solve(first)
+    assert first.x.value == 1.0
+    assert solver.has_instance()
+    with pytest.raises(ProblemError, match="holds the model 'first'"):
+        solver.solve(second)
