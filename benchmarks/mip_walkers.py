@@ -81,7 +81,6 @@ class Rate:
     """One row of the table of rates."""
 
     model: str
-    kernel: str
     real: str
     rows: int
     walkers: int
@@ -203,10 +202,10 @@ def whole_rate(name: str, options: argparse.Namespace, device: Device) -> GridWi
 
 
 def device_rate(
-    layout: Layout, device: Device, kernel: str, walkers: int, rows: int, options: Any
+    layout: Layout, device: Device, walkers: int, rows: int, options: Any
 ) -> dict[str, float]:
     """Return steps, moves and entries per second of so many walkers that sample ``rows`` rows."""
-    plan = Plan(kernel, (walkers,), walkers, bytes_per_walker(layout))
+    plan = Plan("walk", (walkers,), walkers, bytes_per_walker(layout))
     fleet = Fleet(layout, device, plan, options.seed)
     start(fleet, options.seed)
     records = fleet.records()
@@ -224,25 +223,22 @@ def rates(options: argparse.Namespace, device: Device) -> list[Rate]:
         layout = Layout.of(model, wide=device.kind == "cpu" or options.wide_numbers)
         for rows in options.rows:
             for walkers in options.walkers:
-                for kernel in options.kernels:
-                    measured = device_rate(layout, device, kernel, walkers, rows, options)
-                    size = walkers * bytes_per_walker(layout) / 2**20
-                    found.append(
-                        Rate(
-                            name,
-                            kernel,
-                            layout.real,
-                            rows,
-                            walkers,
-                            size,
-                            measured["steps"],
-                            measured["moves"],
-                            measured["entries"],
-                            core,
-                            NOTED[name].get(rows),
-                        )
+                measured = device_rate(layout, device, walkers, rows, options)
+                found.append(
+                    Rate(
+                        name,
+                        layout.real,
+                        rows,
+                        walkers,
+                        walkers * bytes_per_walker(layout) / 2**20,
+                        measured["steps"],
+                        measured["moves"],
+                        measured["entries"],
+                        core,
+                        NOTED[name].get(rows),
                     )
-                    device.release_memory()
+                )
+                device.release_memory()
     return found
 
 
@@ -313,7 +309,6 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--models", nargs="*", default=list(SIZES), choices=list(SIZES))
     parser.add_argument("--rows", nargs="*", type=int, default=[1, 4, 12])
     parser.add_argument("--walkers", nargs="*", type=int, default=list(WARP_LADDER))
-    parser.add_argument("--kernels", nargs="*", default=["walk"], choices=["walk", "walk_wide"])
     parser.add_argument("--wide-numbers", action="store_true", help="64 bits whatever the model")
     parser.add_argument("--seconds", type=float, default=0.05, help="length of a slice")
     parser.add_argument("--whole", nargs="*", choices=list(WHOLE_SIZES), help="M, H and B if empty")
@@ -331,7 +326,7 @@ def main() -> None:
     if options.instances:
         small = synthetic("S", options.seed)  # compiles, before any clock starts
         for wide in (False, True):
-            device_rate(Layout.of(small, wide=wide), device, "walk", 4, 1, options)
+            device_rate(Layout.of(small, wide=wide), device, 4, 1, options)
         found = [search(path, options, device) for path in options.instances]
         show_searches(found)
         write_record("mip-walkers-instances", {"runs": found}, device=device, seed=options.seed)

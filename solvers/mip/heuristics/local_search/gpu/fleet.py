@@ -24,7 +24,7 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import (
 )
 from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
 from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALKS, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALK, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import (
     Layout,
     State,
@@ -36,17 +36,8 @@ from solvers.mip.heuristics.local_search.gpu.layout import (
 WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
 """Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors."""
 
-BLOCK_LADDER = WARP_LADDER[:3]
-"""Numbers of block walkers to choose from."""
-
 CPU_WALKERS = 4
 """Walkers on the CPU: enough for epochs, few enough to get anywhere."""
-
-LONG_MEAN = 200.0
-"""Mean entries of rows or columns from which a block walks instead of a warp."""
-
-BLOCK_BYTES = 8 << 20
-"""State of one walker from which a block walks: a warp takes too long over it."""
 
 MEMORY_SHARE = 0.25
 """Part of the free memory that walkers may take: other heuristics are at work as well."""
@@ -68,7 +59,7 @@ class Plan:
     Parameters
     ----------
     kernel : str
-        ``walk`` (a warp to a walker), ``walk_wide`` (a block) or ``walk_grid`` (all of the GPU).
+        ``walk`` (a warp to a walker) or ``walk_grid`` (all of the GPU).
     ladder : tuple of int
         Numbers of walkers that fit, rising; empty where not even one does.
     first : int
@@ -83,7 +74,7 @@ class Plan:
     walker_bytes: int
 
     def __str__(self) -> str:
-        kind = {"walk": "warp", "walk_wide": "block"}.get(self.kernel, "whole-GPU")
+        kind = "whole-GPU" if self.kernel == GRID_KERNEL else "warp"
         most = self.ladder[-1] if self.ladder else 0
         memory = most * self.walker_bytes / 2**20
         return f"up to {most} {kind} walkers, {self.walker_bytes} bytes each, {memory:.0f} MiB"
@@ -106,18 +97,13 @@ def plan_for(layout: Layout, device: Device) -> Plan:
         size = grid_bytes(layout, TEAMS)
         fits = size <= memory
         return Plan(GRID_KERNEL, (1,) if fits else (), int(fits), size)
-    mean = layout.entries / max(1, min(layout.rows, layout.columns))
-    wide = mean > LONG_MEAN or size > BLOCK_BYTES
     room = memory // size
-    ladder = tuple(n for n in (BLOCK_LADDER if wide else WARP_LADDER) if n <= room)
-    if not ladder and room > 0:
-        ladder = (room,)
-    kernel = "walk_wide" if wide else "walk"
+    ladder = tuple(n for n in WARP_LADDER if n <= room) or ((room,) if room else ())
     if not ladder:
-        return Plan(kernel, (), 0, size)
+        return Plan("walk", (), 0, size)
     in_cache = max(ladder[0], CACHE_BYTES // touched_bytes(layout))
     first = max(n for n in ladder if n <= max(ladder[0], min(MODEST, in_cache)))
-    return Plan(kernel, ladder, first, size)
+    return Plan("walk", ladder, first, size)
 
 
 REFRESH_STEPS = 1000
@@ -136,7 +122,6 @@ class Fleet:
     def __init__(self, layout: Layout, device: Device, plan: Plan, seed: int) -> None:
         self.layout = layout
         self.device = device
-        self.kernel = plan.kernel
         self._seed = seed % 2**31
         self._model = layout.on(device)
         self._state = self._allocate(plan.ladder[-1])
@@ -165,8 +150,7 @@ class Fleet:
 
     def _walk(self, steps: int, walkers: int) -> None:
         often = {"walkers": walkers, "steps": steps, "seed": self._seed}
-        kernel = WALKS.kernels[self.kernel]
-        WALKS[self.kernel](*kernel.arguments_of(self._state, **self._model, **often), threads=1)
+        WALKS["walk"](*WALK.arguments_of(self._state, **self._model, **often), threads=1)
 
     def seconds(self) -> float:
         """Return how long the last slice took on the device; waits for it."""

@@ -46,14 +46,6 @@ def test_warps_walk_as_their_twin(name):
     assert twin.records[:, Field.MOVES].sum() > 0
 
 
-@pytest.mark.parametrize("name", ["mixed", "long lines", "single"])
-def test_blocks_walk_as_their_twin(name):
-    twin, device = both(Layout.of(CASES[name](), wide=True), 2)
-    for fleet, how in ((twin, run_twin), (device, run_emulated)):
-        how(WALKS, "walk_wide", fleet.arguments(60, SEED))
-    assert_same(twin, device)
-
-
 def test_short_numbers_walk_as_long_ones():
     """32 bits hold a model of small whole numbers exactly, so that the walk is the same."""
     model = CASES["covering"]()

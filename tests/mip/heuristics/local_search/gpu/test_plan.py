@@ -9,7 +9,6 @@ import pytest
 
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu.fleet import (
-    BLOCK_LADDER,
     CPU_WALKERS,
     FIRST_STEPS,
     MOST_STEPS,
@@ -17,6 +16,7 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     plan_for,
     steps_for,
 )
+from solvers.mip.heuristics.local_search.gpu.grid_wide import suits_grid
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
 from solvers.mip.heuristics.local_search.gpu.layout import (
     SAMPLED_ROWS,
@@ -80,11 +80,11 @@ def test_a_full_memory_halves_the_plan_until_nothing_is_left():
     assert tops == [4224, 2112, 1056, 528, 264, 132, 66, 33, 16, 8, 4, 2, 1]
 
 
-def test_blocks_walk_where_lines_are_long_or_state_is_large():
+def test_the_whole_gpu_walks_where_lines_are_long_or_state_is_large():
     dense = replace(LAYOUT, by_row=replace(LAYOUT.by_row, data=np.zeros(40 * 300)))
-    assert plan_for(dense, GPU).kernel == "walk_wide"
-    large = plan_for(replace(LAYOUT, rows=400_000), GPU)
-    assert (large.kernel, large.ladder) == ("walk_wide", BLOCK_LADDER[:1])
+    assert suits_grid(dense)
+    assert suits_grid(replace(LAYOUT, rows=600_000))
+    assert not suits_grid(LAYOUT)
 
 
 def test_the_cpu_gets_a_few():

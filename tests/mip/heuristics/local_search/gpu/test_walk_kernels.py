@@ -17,8 +17,8 @@ SEED = 3
 STEPS = 120
 
 
-def walk(fleet: Fleet, steps: int, name: str = "walk") -> None:
-    run_twin(WALKS, name, fleet.arguments(steps, SEED))
+def walk(fleet: Fleet, steps: int) -> None:
+    run_twin(WALKS, "walk", fleet.arguments(steps, SEED))
 
 
 def assert_consistent(fleet: Fleet) -> None:
@@ -53,13 +53,6 @@ def test_state_belongs_to_the_point_after_every_slice(name):
         assert_consistent(fleet)
     if name != "no objective":
         assert fleet.records[:, Field.STEP].tolist() == [1 + 2 * STEPS] * 5
-
-
-@pytest.mark.parametrize("name", ["mixed", "long lines"])
-def test_wide_walkers_keep_the_same_promises(name):
-    fleet = start_fleet(Layout.of(CASES[name](), wide=True))
-    walk(fleet, STEPS, "walk_wide")
-    assert_consistent(fleet)
 
 
 @pytest.mark.parametrize("name", ["covering", "mixed", "partition", "single", "no rows"])

@@ -62,8 +62,6 @@ inline int tree_find(const Tree &tree, int rank) {
 
 #include "grid_state.cuh"
 
-constexpr int LANES = 32;
-
 /// What neighbouring entries of a column say, as the lanes of a warp join it.
 inline Score joined_entries(const Walk &walk, int j, REAL delta, int begin, int end) {
     if (walk.mode == LIFT)

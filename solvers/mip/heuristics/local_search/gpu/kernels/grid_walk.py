@@ -67,11 +67,6 @@ def _work(values: Values) -> int:
     return int(values["teams"]) * int(values["steps"]) * 256
 
 
-def _bytes(values: Values) -> int:
-    """Return a sector of state for each scored entry."""
-    return _work(values) * 32
-
-
 WALK_GRID = Kernel(
     name="walk_grid",
     arguments=_ARGUMENTS,

@@ -48,10 +48,12 @@ inline void check_model(const Model &model) {
     native::check_length("objective_columns", model.objective_columns.size(), model.objectives);
 }
 
-// One thread in place of a group (group.cuh): all lanes' work in turn, in the order of lanes.
+// One thread in place of a warp (group.cuh): all lanes' work in turn, in the order of lanes.
 
-/// What Group<LANES> does, by one thread.
-template <int LANES> struct Single {
+constexpr int LANES = 32;
+
+/// What Group does, by one thread.
+struct Single {
     static constexpr int STRIDE = 1, TOGETHER = LANES, FETCHED = 1;
     static constexpr int lane = 0;
     int waiting = 0, taken = 0;
@@ -107,7 +109,7 @@ template <int LANES> struct Single {
     }
 };
 
-template <int LANES> inline Choice best_of(const Single<LANES> &, const Choice &own) { return own; }
+inline Choice best_of(const Single &, const Choice &own) { return own; }
 
 } // namespace
 

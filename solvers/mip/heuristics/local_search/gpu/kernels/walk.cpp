@@ -1,4 +1,4 @@
-// A slice of a few walkers' searches, each by one thread, with the bits of a warp's or a block's.
+// A slice of a few walkers' searches, each by one thread, with the bits of a warp's.
 #include "host.h"
 
 #include "native/threads.h"
@@ -16,16 +16,14 @@ void check_carried(const Model &model, const Carried &carried, std::int64_t walk
     native::check_length("records", carried.records.size(), RECORD * walkers);
 }
 
-/// Make a slice of steps with groups of so many lanes.
-template <int LANES>
+/// Make a slice of steps.
 void walk(const Model &model, const Carried &carried, int walkers, int steps, int seed,
           int threads) {
     check_model(model);
     check_carried(model, carried, walkers);
     native::parallel_for(threads, walkers, [&](std::int64_t walker) {
         Sample sample;
-        walker_of(model, carried, static_cast<int>(walker), seed, Single<LANES>(), sample)
-            .run(steps);
+        walker_of(model, carried, static_cast<int>(walker), seed, Single(), sample).run(steps);
     });
 }
 
@@ -34,8 +32,7 @@ void walk(const Model &model, const Carried &carried, int walkers, int steps, in
 NATIVE_STRUCT(Carried, values, cells, place, violated, kept, records)
 
 NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
-    native::expose_kernel(module, "walk", &walk<32>);
-    native::expose_kernel(module, "walk_wide", &walk<256>);
+    NATIVE_KERNELS(module, walk);
     NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk", RECORD, NONE,
                      TOLERANCE);
     NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.layout", LIFT_PATIENCE);

@@ -1,4 +1,4 @@
-"""Local search by thousands of walkers at once, each a warp (or a block) of its own.
+"""Local search by thousands of walkers at once, each a warp of its own.
 
 A step of a walker, after Local-MIP (Lin, Zou and Cai, CP 2024) and Feasibility Jump (Luteberget
 and Sartor, 2023), with what is sampled where those look at everything:
@@ -34,7 +34,6 @@ from __future__ import annotations
 from enum import IntEnum, auto
 
 from solvers.kernels.family import (
-    BLOCK,
     WARP,
     Family,
     Kernel,
@@ -53,46 +52,29 @@ MODEL = structure(
     prefix="",
 )
 
-_ARGUMENTS = (
-    *MODEL,
-    *structure(
-        "carried",
-        "inout real[] values, cells; inout index[] place, violated; inout real[] kept; "
-        "inout packed[] records",
-        prefix="",
-    ),
-    *arguments("int walkers, steps, seed"),
-)
-
 
 def _work(values: Values) -> int:
     """Return the entries scored, by an estimate of 64 in a step."""
     return int(values["walkers"]) * int(values["steps"]) * 64
 
 
-def _bytes(values: Values) -> int:
-    """Return a sector of state for each scored entry."""
-    return _work(values) * 32
-
-
 WALK = Kernel(
     name="walk",
-    arguments=_ARGUMENTS,
+    arguments=(
+        *MODEL,
+        *structure(
+            "carried",
+            "inout real[] values, cells; inout index[] place, violated; inout real[] kept; "
+            "inout packed[] records",
+            prefix="",
+        ),
+        *arguments("int walkers, steps, seed"),
+    ),
     contract="Each of the walkers makes so many steps, a warp to a walker. Device and twin agree "
     "exactly.",
     launch=lambda values: Launch(int(values["walkers"]), WARP),
     work=_work,
-    bounds="WARP",
-)
-
-WALK_WIDE = Kernel(
-    name="walk_wide",
-    arguments=_ARGUMENTS,
-    contract="Each of the walkers makes so many steps, a block to a walker, which pays where rows "
-    "and columns are long. Device and twin agree exactly.",
-    launch=lambda values: Launch(int(values["walkers"]), BLOCK),
-    work=_work,
-    bounds="BLOCK",
+    bounds="LANES",
 )
 
 FORESEEN = tuple(
@@ -103,7 +85,7 @@ FORESEEN = tuple(
 WALKS = Family(
     "solvers.mip.heuristics.local_search.gpu.kernels",
     "walk",
-    (WALK, WALK_WIDE),
+    (WALK,),
     foreseen=FORESEEN,
 )
 

@@ -1,4 +1,4 @@
-// What a walker does in a step, by a group of threads, or by one for all of them (host.h); walk.py
+// What a walker does in a step, by the threads of a warp, or by one for all of them (host.h); walk.py
 // says what and why.
 //
 // It is one struct although it is long: its state lives in registers, which only works while

@@ -16,7 +16,6 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     GRID_KERNEL,
     LONG_LINE,
     LONG_LINE_ENTRIES,
-    MANY_COLUMNS,
     TEAMS,
     chunks_of,
     grid_bytes,
@@ -35,34 +34,33 @@ from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
 SMALL = Layout.of(CASES["covering"](), wide=True)
+MANY = 1_000_000
 
 
 def layout_with(columns: int, longest: int, entries: int) -> Layout:
     """Return a layout that pretends to have such sizes."""
     starts = np.linspace(longest, entries, 50).astype(np.int32)
     rows = replace(SMALL.by_row, indptr=np.r_[0, starts], data=np.zeros(entries, np.int8))
-    return replace(SMALL, by_row=rows, order=np.zeros(columns, np.int8))
+    return replace(SMALL, by_row=rows, order=np.zeros(columns, np.int8), rows=columns)
 
 
 @pytest.mark.parametrize(
     ("columns", "longest", "entries", "suits"),
     [
         (1000, 300, 2000, False),
-        (MANY_COLUMNS, 300, 2000, False),
-        (MANY_COLUMNS + 1, 300, 2000, True),
-        (1000, LONG_LINE, LONG_LINE_ENTRIES, True),
-        (1000, LONG_LINE, LONG_LINE_ENTRIES // 2, False),
+        (MANY, 300, 2000, True),
+        (100_000, LONG_LINE, LONG_LINE_ENTRIES, True),
+        (100_000, LONG_LINE, LONG_LINE_ENTRIES // 2, False),
+        (1000, 300, LONG_LINE_ENTRIES, True),
     ],
 )
-def test_long_lines_in_large_models_and_many_columns_ask_for_the_whole(
-    columns, longest, entries, suits
-):
+def test_long_lines_and_large_models_ask_for_the_whole(columns, longest, entries, suits):
     layout = layout_with(columns, longest, entries)
     assert suits_grid(layout) == suits
 
 
 def test_the_plan_is_one_walker_if_it_fits_and_none_if_not():
-    layout = layout_with(MANY_COLUMNS + 1, 300, 2000)
+    layout = layout_with(MANY, 300, 2000)
     plan = plan_for(layout, GPU)
     assert (plan.kernel, plan.ladder, plan.first) == (GRID_KERNEL, (1,), 1)
     assert plan.walker_bytes == grid_bytes(layout, TEAMS)
