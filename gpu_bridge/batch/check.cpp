@@ -11,8 +11,8 @@ void price(const std::tuple<std::int64_t, std::int64_t, std::int64_t, Ints, Ints
            Numbers row_dual, NumbersOut row_activity, NumbersOut reduced_cost, int threads) {
     const Pattern pattern = std::apply(pattern_of, given);
     const std::int64_t count = pattern.count, rows = pattern.rows, columns = pattern.columns;
-    const Given all_values("values", values, pattern.nonzeros(), varying, 0, count);
-    const Given costs("cost", cost, columns, varying, 1, count);
+    const OfEach<double> all_values("values", values, pattern.nonzeros(), varying, 0, count);
+    const OfEach<double> costs("cost", cost, columns, varying, 1, count);
     check_length("wanted", wanted.size(), count);
     check_length("x", x.size(), count * columns);
     check_length("row_dual", row_dual.size(), count * rows);

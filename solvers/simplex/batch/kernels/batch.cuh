@@ -12,6 +12,13 @@ struct Batch {
     Array<const INDEX> given;
 };
 
+// LPs as they were given, and the places of their entries by columns, which a GPU reads.
+struct GivenLps {
+    Array<const INDEX> starts, indices, column_starts, column_rows, column_entries;
+    int is_full, varying;
+    Array<const REAL> values, cost, lower, upper, row_lower, row_upper, offset;
+};
+
 struct StartBasis {
     Array<const REAL> row_scale, column_scale, dictionary;
     Array<const INDEX> heads;
@@ -29,3 +36,9 @@ struct Answers {
     Array<REAL> x, y, ray;
     Array<INDEX> basis, ending, iterations;
 };
+
+// The row that LP k has of an array, by the array's bit.
+template <class Value>
+BOTH const Value* own_row(const Value* values, long long width, long long k, int varying, int bit) {
+    return values + (((varying >> bit) & 1) ? k * width : 0LL);
+}

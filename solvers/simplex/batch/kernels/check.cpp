@@ -83,19 +83,17 @@ void check_columns(const Lp &lp, double support) {
 }
 
 /// Check LP after LP.
-void check(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints starts, Ints indices,
-           Ints /*column_starts*/, Ints /*column_rows*/, Ints /*column_entries*/, int is_full,
-           int varying, Numbers values, Numbers cost, Numbers lower, Numbers upper,
-           Numbers row_lower, Numbers row_upper, Numbers offset, int claims, Ints ending, Numbers x,
-           NumbersOut y, NumbersOut figures, int threads) {
-    const Pattern pattern = pattern_of(count, rows, columns, starts, indices, is_full);
-    const Given all_values("values", values, pattern.nonzeros(), varying, 0, count);
-    const Given costs("cost", cost, columns, varying, 1, count);
-    const Given lowers("lower", lower, columns, varying, 2, count);
-    const Given uppers("upper", upper, columns, varying, 3, count);
-    const Given row_lowers("row_lower", row_lower, rows, varying, 4, count);
-    const Given row_uppers("row_upper", row_upper, rows, varying, 5, count);
-    const Given offsets("offset", offset, 1, varying, 6, count);
+void check(std::int64_t count, std::int64_t rows, std::int64_t columns, const GivenLps &lps,
+           int claims, Ints ending, Numbers x, NumbersOut y, NumbersOut figures, int threads) {
+    const int varying = lps.varying;
+    const Pattern pattern = pattern_of(count, rows, columns, lps.starts, lps.indices, lps.is_full);
+    const OfEach<double> values("values", lps.values, pattern.nonzeros(), varying, 0, count);
+    const OfEach<double> costs("cost", lps.cost, columns, varying, 1, count);
+    const OfEach<double> lowers("lower", lps.lower, columns, varying, 2, count);
+    const OfEach<double> uppers("upper", lps.upper, columns, varying, 3, count);
+    const OfEach<double> row_lowers("row_lower", lps.row_lower, rows, varying, 4, count);
+    const OfEach<double> row_uppers("row_upper", lps.row_upper, rows, varying, 5, count);
+    const OfEach<double> offsets("offset", lps.offset, 1, varying, 6, count);
     check_length("ending", ending.size(), count);
     check_length("x", x.size(), count * columns);
     check_length("y", y.size(), count * rows);
@@ -109,7 +107,7 @@ void check(std::int64_t count, std::int64_t rows, std::int64_t columns, Ints sta
         }
         const Numbers own = costs.of(k);
         std::vector<double> reduced(own.begin(), own.end());
-        const Lp lp{all_values.of(k),
+        const Lp lp{values.of(k),
                     own,
                     lowers.of(k),
                     uppers.of(k),
@@ -139,6 +137,9 @@ void narrow(std::int64_t count, Span<const std::int32_t> wide,
 }
 
 } // namespace
+
+NATIVE_STRUCT(GivenLps, starts, indices, column_starts, column_rows, column_entries, is_full,
+              varying, values, cost, lower, upper, row_lower, row_upper, offset)
 
 NATIVE_MODULE(simplex_batch_check) {
     NATIVE_CONSTANTS(module, "solvers.simplex.batch.kernels.check", OBJECTIVE, DUAL_OBJECTIVE,

@@ -5,6 +5,7 @@
 // of others a warp reads one through its places among the rows. The second time the matrix comes
 // from a cache. Sums follow fixed trees.
 
+#include "batch.cuh"
 #include "reduce.cuh"
 
 #define OBJECTIVE 0
@@ -18,12 +19,13 @@
 #define FIGURES 8
 
 #define WARP 32
+#define BLOCK 128
 
 __device__ __forceinline__ REAL unlimited() { return REAL(1) / REAL(0); }
 
 __device__ __forceinline__ bool is_limit(REAL side) { return fabs(side) < unlimited(); }
 
-__device__ __forceinline__ REAL larger(REAL a, REAL b) { return a > b ? a : b; }
+__device__ __forceinline__ REAL larger_or_nan(REAL a, REAL b) { return a > b ? a : b; }
 
 // The pattern of all LPs, and the numbers of one.
 struct Lp {
@@ -101,11 +103,11 @@ __device__ __forceinline__ Parts check_rows(const Lp& lp, const REAL* x, REAL* y
         if (!is_limit(side)) y[i] = REAL(0);
         const REAL price = y[i];
         if (price != REAL(0)) parts.support += price * side;
-        const REAL outside = larger(larger(REAL(0), low - total), total - high);
+        const REAL outside = larger_or_nan(larger_or_nan(REAL(0), low - total), total - high);
         parts.squares += outside * outside;
-        parts.largest = larger(parts.largest, outside);
+        parts.largest = larger_or_nan(parts.largest, outside);
         REAL size = is_limit(low) ? fabs(low) : REAL(0);
-        if (is_limit(high)) size = larger(size, fabs(high));
+        if (is_limit(high)) size = larger_or_nan(size, fabs(high));
         parts.sizes += size * size;
     }
     return parts;
@@ -130,27 +132,15 @@ __device__ __forceinline__ Parts check_columns(
             parts.support += reduced * side;
         } else {
             parts.squares += reduced * reduced;
-            parts.largest = larger(parts.largest, fabs(reduced));
+            parts.largest = larger_or_nan(parts.largest, fabs(reduced));
         }
     }
     return parts;
 }
 
-// The row that LP k has of an array, by the array's bit.
-__device__ __forceinline__ const REAL* own_row(
-    const REAL* values, long long width, long long k, int varying, int bit) {
-    return values + (((varying >> bit) & 1) ? k * width : 0LL);
-}
-
-extern "C" __global__ void __launch_bounds__(128) check(
-    INDEX count, INDEX rows, INDEX columns, const INDEX* __restrict__ starts,
-    const INDEX* __restrict__ indices, const INDEX* __restrict__ column_starts,
-    const INDEX* __restrict__ column_rows, const INDEX* __restrict__ column_entries, int is_full,
-    int varying, const REAL* __restrict__ values, const REAL* __restrict__ cost,
-    const REAL* __restrict__ lower, const REAL* __restrict__ upper,
-    const REAL* __restrict__ row_lower, const REAL* __restrict__ row_upper,
-    const REAL* __restrict__ offset, int claims, const INDEX* __restrict__ ending,
-    const REAL* __restrict__ x, REAL* y, REAL* __restrict__ figures) {
+__device__ __forceinline__ void check(
+    INDEX count, INDEX rows, INDEX columns, const GivenLps& lps, int claims, const INDEX* ending,
+    const REAL* x, REAL* y, REAL* figures) {
     const long long k = blockIdx.x;
     REAL* const found = figures + k * FIGURES;
     const int how = (int)ending[k];
@@ -159,13 +149,15 @@ extern "C" __global__ void __launch_bounds__(128) check(
         if (threadIdx.x < FIGURES) found[threadIdx.x] = unknown;
         return;
     }
-    const long long nonzeros = starts[rows];
+    const long long nonzeros = lps.starts[rows];
+    const int varying = lps.varying;
     const Lp lp = {
-        rows, columns, starts, indices, column_starts, column_rows, column_entries, is_full != 0,
-        own_row(values, nonzeros, k, varying, 0), own_row(cost, columns, k, varying, 1),
-        own_row(lower, columns, k, varying, 2), own_row(upper, columns, k, varying, 3),
-        own_row(row_lower, rows, k, varying, 4), own_row(row_upper, rows, k, varying, 5),
-        *own_row(offset, 1, k, varying, 6)};
+        rows, columns, lps.starts, lps.indices, lps.column_starts, lps.column_rows,
+        lps.column_entries, lps.is_full != 0,
+        own_row(lps.values, nonzeros, k, varying, 0), own_row(lps.cost, columns, k, varying, 1),
+        own_row(lps.lower, columns, k, varying, 2), own_row(lps.upper, columns, k, varying, 3),
+        own_row(lps.row_lower, rows, k, varying, 4), own_row(lps.row_upper, rows, k, varying, 5),
+        *own_row(lps.offset, 1, k, varying, 6)};
     const REAL* const point = x + k * columns;
     REAL* const duals = y + k * rows;
     const Parts of_rows = over_block(check_rows(lp, point, duals));  // and the duals are written

@@ -7,7 +7,7 @@ optimal. What does travel home goes in a narrower type, where it is small whole 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, by_owner
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, by_owner, structure
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
 """Arrays that may differ from LP to LP, in the order of their bits."""
@@ -50,11 +50,15 @@ def _traffic(values: Values) -> int:
 
 CHECK = Kernel(
     name="check",
-    arguments=arguments(
-        "index count, rows, columns; index[] starts, indices, column_starts, column_rows, "
-        "column_entries; int is_full, varying; real[] values, cost, lower, upper, row_lower, "
-        "row_upper, offset; int claims; index[] ending; real[] x; inout real[] y; "
-        "out real[] figures"
+    arguments=(
+        *arguments("index count, rows, columns"),
+        *structure(
+            "lps",
+            "index[] starts, indices, column_starts, column_rows, column_entries; "
+            "int is_full, varying; real[] values, cost, lower, upper, row_lower, row_upper, offset",
+            prefix="",
+        ),
+        *arguments("int claims; index[] ending; real[] x; inout real[] y; out real[] figures"),
     ),
     contract="figures (count, 8) gets FIGURES of each LP whose ending is one of the bits of "
     "`claims`, and NaN for the others. Of those LPs y (count, m) gets zeros where a dual leans on "
@@ -65,6 +69,7 @@ CHECK = Kernel(
     launch=lambda values: Launch(int(values["count"]), BLOCK),
     work=lambda values: STEPS_PER_ENTRY * int(values["count"]) * int(values["indices"].size),
     traffic=_traffic,
+    bounds="BLOCK",
 )
 
 NARROW = Kernel(

@@ -12,6 +12,10 @@ using Numbers = native::Span<const double>;
 using NumbersOut = native::Span<double>;
 using Ints = native::Span<const std::int32_t>;
 
+using REAL = double;
+using INDEX = std::int32_t;
+#include "batch.cuh"
+
 /// The pattern that all LPs have, and how many there are.
 struct Pattern {
     std::int64_t count, rows, columns;
@@ -29,18 +33,17 @@ inline Pattern pattern_of(std::int64_t count, std::int64_t rows, std::int64_t co
 }
 
 /// An array with a row for each LP, or one for all.
-struct Given {
-    Numbers values;
+template <class Element> struct OfEach {
+    native::Span<const Element> values;
     std::int64_t width;
     bool varies;
 
-    Given(const char *name, Numbers values, std::int64_t width, int varying, int bit,
-          std::int64_t count)
+    OfEach(const char *name, native::Span<const Element> values, std::int64_t width, int varying,
+           int bit, std::int64_t count)
         : values(values), width(width), varies((varying >> bit) & 1) {
         native::check_length(name, values.size(), varies ? count * width : width);
     }
-    /// The part of LP k.
-    Numbers of(std::int64_t k) const {
+    native::Span<const Element> of(std::int64_t k) const {
         const std::int64_t first = varies ? k * width : 0;
         return values.part(first, first + width);
     }

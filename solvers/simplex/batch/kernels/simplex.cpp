@@ -3,13 +3,11 @@
 // The methods are in dual.h and primal.h, what they act on in dictionary.h; here is how an LP is
 // brought in, which phase is whose turn, and what is said at the end.
 #include "dictionary.h"
+#include "lps.h"
 #include "native/threads.h"
 #include "primal.h"
 
 namespace {
-
-using INDEX = std::int32_t;
-#include "batch.cuh"
 
 /// Write the point, on or within its bounds, and the row duals.
 inline void write_point(const Lp &lp, const Data &data, const Given &given, NumbersOut x,
@@ -221,23 +219,6 @@ void begin(Lp &lp, const Given &given, const Settings &settings, Ints statuses, 
         for (std::int64_t j = 0; j < lp.n; ++j)
             lp.D(i, j) = dictionary[j * lp.m + i];
 }
-
-/// An array with a row for each LP, or one for all.
-template <class Element> struct OfEach {
-    Span<const Element> values;
-    std::int64_t width;
-    bool varies;
-
-    OfEach(const char *name, Span<const Element> values, std::int64_t width, int varying, int bit,
-           std::int64_t count)
-        : values(values), width(width), varies((varying >> bit) & 1) {
-        check_length(name, values.size(), varies ? count * width : width);
-    }
-    Span<const Element> of(std::int64_t k) const {
-        const std::int64_t first = varies ? k * width : 0;
-        return values.part(first, first + width);
-    }
-};
 
 /// Solve LP after LP.
 void simplex(std::int64_t count, std::int64_t rows, std::int64_t columns, const Batch &batch,

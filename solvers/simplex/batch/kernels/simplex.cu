@@ -239,13 +239,6 @@ __device__ __forceinline__ long long take(long long* queue) {
     return (long long)atomicAdd((unsigned long long*)queue, 1ull);
 }
 
-// The row that LP k has of an array, by the array's bit.
-template <class Value>
-__device__ __forceinline__ const Value* own_row(
-    const Value* values, long long width, INDEX k, int varying, int bit) {
-    return values + (((varying >> bit) & 1) ? (long long)k * width : 0LL);
-}
-
 // Where an LP of the block stands; `far` is the block's own part of global memory.
 __device__ __forceinline__ AnyLp place_lp(
     int m, int n, int leading, int place, REAL* far) {
