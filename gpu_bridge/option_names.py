@@ -6,7 +6,7 @@ compared as they are written first and then without case and punctuation, so tha
 row whose spelling is exactly the caller's is meant.
 
 Sources: the parameter references of CBC 2.10, GLPK 5.0, HiGHS 1.15, Gurobi 12, CPLEX 22.1, SCIP 9
-and cuOpt 25, and the solver interfaces of Pyomo, PuLP and SciPy.
+and cuOpt 25, and the solver interfaces of Pyomo, PuLP, SciPy and CVXPY.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from gpu_bridge.absent_options import WITHOUT
 from gpu_bridge.other_name import OTHERS, OtherName, squashed
 
-INTERFACES = ("Pyomo", "PuLP", "SciPy")
+INTERFACES = ("Pyomo", "PuLP", "SciPy", "CVXPY")
 """Whose names are said every day, so that the log is silent about them."""
 
 
@@ -47,6 +47,7 @@ TIME_LIMITS = (
     _same("Gurobi", "time_limit", "TimeLimit"),
     _same("CPLEX", "time_limit", "timelimit", "tilim"),
     _same("SCIP", "time_limit", "limits/time"),
+    _same("CVXPY", "time_limit", "time_limit_sec"),  # of GLOP and PDLP
 )
 GAPS = (
     _same("PuLP", "rel_gap", "gapRel", "fracGap"),

@@ -30,7 +30,10 @@ NAME = "GPUHEUR"
 NESTED = "gpuheur_options"
 """Keyword of ``problem.solve`` for options whose names CVXPY keeps for itself, as ``method``."""
 
-_NOT_OURS = (NESTED, "use_quad_obj")
+OF_OTHERS = ("scipy_options", "highs_options", "scip_params", "cplex_params")
+"""Keywords for the same of CVXPY's other solvers, which are read as well."""
+
+_NOT_OURS = (NESTED, *OF_OTHERS, "use_quad_obj")
 
 _SETTLED = {
     SolutionStatus.OPTIMAL: s.OPTIMAL,
@@ -95,7 +98,8 @@ class GPUHEUR(ConicSolver):  # type: ignore[misc]
         """
         began = perf_counter()
         named = {name: value for name, value in solver_opts.items() if name not in _NOT_OURS}
-        options = make_options({"log": bool(verbose)}, named, solver_opts.get(NESTED))
+        nested = [solver_opts.get(name) for name in (*OF_OTHERS, NESTED)]
+        options = make_options({"log": bool(verbose)}, named, *nested)
         arrays = _arrays(data)
         cache = {} if solver_cache is None else solver_cache
         start = _start(data, arrays, cache.get(NAME)) if warm_start else None

@@ -132,6 +132,8 @@ def test_options_are_those_of_the_table(capsys):
         mix().solve(solver="GPUHEUR", spam=1)
     mix().solve(solver="GPUHEUR", verbose=True, TimeLimit=60, gpuheur_options={"method": "pdlp"})
     assert "pdlp" in capsys.readouterr().out
+    mix().solve(solver="GPUHEUR", time_limit_sec=60, highs_options={"method": "pdlp", "log": True})
+    assert "pdlp" in capsys.readouterr().out
 
 
 def test_what_is_not_linear_is_refused_by_cvxpy():

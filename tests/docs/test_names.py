@@ -56,7 +56,7 @@ FOREIGN_KEYWORDS = {
     *("tee", "timelimit", "logfile", "warmstart", "warmstart_discrete_vars", "load_solutions"),
     *("raise_exception_on_nonoptimal_result", "solver_options", "maxNodes", "name", "load"),
     *("assign", "gpuheur_options", "io_api", "track_updates", "verbose", "warm_start"),
-    *("params", "reformulate_sos"),
+    *("params", "reformulate_sos", "scipy_options", "highs_options", "scip_params", "cplex_params"),
 }
 """Keywords of the modelling packages' own that their solve and solvers take."""
 
