@@ -28,6 +28,7 @@ from solvers.pdlp.start import filtered, memory_needed, prepare
 from solvers.pdlp.supervision import IntermediatePoints, Milestone
 
 __all__ = [
+    "DEFAULT",
     "IntermediatePoints",
     "Milestone",
     "Norms",

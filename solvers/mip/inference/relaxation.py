@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,17 +16,13 @@ from solvers import highs
 from solvers.core.device import Device, cpu
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Basis, Outcome, StopReason
+from solvers.core.outcome import Basis, Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
 from solvers.highs.model import as_it_stands
 from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp
 from solvers.mip.budget import Budget, BudgetProgress
 from solvers.mip.model import MipModel, Relaxation
-
-if TYPE_CHECKING:
-    from solvers.pdlp.warm_started import WarmStarted
 
 TOLERANCE = 1e-6
 """Relative tolerance of a relaxation by PDLP."""
@@ -148,21 +143,6 @@ class Simplex:
         )
 
 
-def warm_started(
-    problem: Problem, options: EngineOptions, device: Device, progress: Progress
-) -> WarmStarted:
-    """Prepare PDLP on a device, or on the CPU where the device's memory does not suffice."""
-    from solvers.pdlp.warm_started import WarmStarted  # most LPs are left to simplex
-
-    try:
-        return WarmStarted(problem, options, device, progress)
-    except Exception as error:
-        if device.kind == "cpu" or not device.is_out_of_memory(error):
-            raise
-    device.release_memory()
-    return WarmStarted(problem, options, cpu(), progress)
-
-
 # The relaxation of the model itself.
 
 
@@ -201,7 +181,7 @@ def _projection(problem: Problem, outcome: Outcome) -> LpPoint:
     return LpPoint(
         np.zeros(problem.num_columns) if x is None else np.nan_to_num(x),
         np.zeros(problem.num_rows) if y is None else np.nan_to_num(y),
-        outcome.stop_reason is StopReason.CONVERGED and x is not None,
+        outcome.solution_status is SolutionStatus.OPTIMAL and x is not None,
     )
 
 
@@ -307,17 +287,24 @@ def _by_first_order(
 ) -> Relaxation:
     if model.num_nonzeros == 0 and before is not None:
         return before
+    from solvers import pdlp  # most are left to simplex
+
     began, problem = budget.seconds, model.problem
-    options = EngineOptions(threads=1, seed=seed, tolerance=TOLERANCE)
-    prepared = warm_started(problem, options, device, BudgetProgress(budget))
     each = 2 * problem.num_nonzeros + problem.num_rows + problem.num_columns
-    is_counted = np.isfinite(budget.work_left)
-    found = prepared.solve(
-        seconds=budget.seconds_left,
-        iterations=max(1, int(budget.work_left / each)) if is_counted else None,
+    settings, limit = pdlp.DEFAULT, None
+    if np.isfinite(budget.work_left):  # trials of other scalings go by the clock
+        settings = settings.changed(alternation={"iterations": None})
+        limit = max(1, int(budget.work_left / each))
+    options = EngineOptions(
+        device="cpu" if device.kind == "cpu" else f"cuda:{device.index}",
+        threads=1,
+        seed=seed,
+        tolerance=TOLERANCE,
+        iteration_limit=limit,
     )
-    budget.charge(float(each) * found.iterations)
-    point = LpPoint(found.x, found.y, found.is_converged)
+    outcome = pdlp.solve(problem.relaxation(), options, BudgetProgress(budget), settings=settings)
+    budget.charge(float(each) * float(outcome.statistics.get("iterations", 0)))
+    point = _projection(problem, outcome)
     return _found(model, point, PDLP, budget.seconds - began, None)
 
 

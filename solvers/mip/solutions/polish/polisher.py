@@ -6,21 +6,17 @@ import concurrent.futures
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.core.device import find_device
 from solvers.core.options import EngineOptions
+from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
 from solvers.mip.solutions.polish.continuous import TOLERANCE, ContinuousPart, Solved, WarmSimplex
-
-if TYPE_CHECKING:
-    from solvers.pdlp.warm_started import WarmStarted
 
 # What came of polishing a point.
 
@@ -86,10 +82,9 @@ ITERATIONS = 20_000
 class FirstOrder:
     """PDLP from the multipliers of the last LP; one run at a time, from any thread."""
 
-    def __init__(self, model: MipModel, part: ContinuousPart, device: str) -> None:
+    def __init__(self, model: MipModel, part: ContinuousPart) -> None:
         self._problem = part.problem(model)
-        self._device = device
-        self._sequence: WarmStarted | None = None
+        self._row_dual: FloatArray | None = None
         self._lock = threading.Lock()
 
     def solve(
@@ -100,28 +95,18 @@ class FirstOrder:
         ``guess`` (k,) is where to start. What comes back at the time limit may be feasible
         enough or not: the caller checks. None where other threads' LPs took all the time.
         """
-        began = Progress(time_limit=seconds)
+        from solvers import pdlp  # few LPs are that large
+
+        progress = Progress(time_limit=seconds)
+        options = EngineOptions(threads=1, tolerance=TOLERANCE, iteration_limit=ITERATIONS)
         with self._lock:
-            if began.should_stop() is not None:
+            if progress.should_stop() is not None:
                 return None, False
-            sequence = self._prepared()
-            point = sequence.solve(
-                row_lower=low,
-                row_upper=high,
-                x=guess,
-                seconds=began.time_left,
-                iterations=ITERATIONS,
-            )
-        return point.x, point.is_converged
-
-    def _prepared(self) -> WarmStarted:
-        from solvers.mip.inference.relaxation import warm_started  # few LPs are that large
-
-        if self._sequence is None:
-            options = EngineOptions(threads=1, tolerance=TOLERANCE)
-            device = find_device(self._device)
-            self._sequence = warm_started(self._problem, options, device, Progress())
-        return self._sequence
+            problem = replace(self._problem, row_lower=low, row_upper=high)
+            start = Start(x=guess, row_dual=self._row_dual)
+            found = pdlp.solve(problem, options, progress, start)
+            self._row_dual = found.row_dual
+        return found.x, found.solution_status is SolutionStatus.OPTIMAL
 
 
 LARGEST_FOR_SIMPLEX = 1_000_000
@@ -138,28 +123,16 @@ class Polisher:
     """Polishes points of one model; safe to call from any thread, one LP at a time.
 
     It owns a thread, in which HiGHS lives. Close it, or let it be collected, to end that thread.
-
-    Parameters
-    ----------
-    device : str
-        Where PDLP runs for a model too large for simplex, as in :class:`EngineOptions`.
-    largest_for_simplex : int
-        Entries of the continuous part up to which simplex is used.
     """
 
-    def __init__(
-        self,
-        model: MipModel,
-        device: str = "auto",
-        largest_for_simplex: int = LARGEST_FOR_SIMPLEX,
-    ) -> None:
+    def __init__(self, model: MipModel) -> None:
         self._model = model
         self._part = ContinuousPart.of(model)
         self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="polish")
         self._simplex: WarmSimplex | None = None
         self._first_order: FirstOrder | None = None
-        if self._part.matrix.nnz > largest_for_simplex:
-            self._first_order = FirstOrder(model, self._part, device)
+        if self._part.matrix.nnz > LARGEST_FOR_SIMPLEX:
+            self._first_order = FirstOrder(model, self._part)
         self._has_cost = bool(np.any(model.cost[self._part.columns] != 0.0))
 
     def __enter__(self) -> Polisher:

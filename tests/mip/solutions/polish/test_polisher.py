@@ -15,6 +15,7 @@ from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import Solved, WarmLp
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.polish import Polisher, PolishStatus, continuous
+from solvers.mip.solutions.polish import polisher as polisher_module
 from solvers.mip.solutions.polish.continuous import ContinuousPart
 
 
@@ -289,8 +290,9 @@ def test_the_same_points_in_the_same_order_give_the_same_bits():
     assert first == run()
 
 
-def test_pdlp_takes_over_from_simplex_where_it_is_told_to():
-    with Polisher(balance_model(), device="cpu", largest_for_simplex=0) as polisher:
+def test_pdlp_takes_over_from_simplex_where_the_model_is_large(monkeypatch):
+    monkeypatch.setattr(polisher_module, "LARGEST_FOR_SIMPLEX", 0)
+    with Polisher(balance_model()) as polisher:
         polished = polisher.polish(np.array([1, 1, 0.0, 0.0]))
         hopeless = polisher.polish(np.array([0, 1, 0.0, 0.0]))
     assert polished.status is PolishStatus.OPTIMAL
