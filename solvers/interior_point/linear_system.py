@@ -35,17 +35,23 @@ from solvers.interior_point.placement import matrix_on
 from solvers.interior_point.refinement import Pair, refined
 
 PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-11
-"""rho and delta, beside entries scaled to one. With these, and where a direction no better than
-none has regularisation grow, the models of Netlib take 928 iterations; with 1e-12 and any direction
-taken 982."""
+"""rho, at most, and delta, beside entries scaled to one. With these, and where a direction no
+better than none has regularisation grow, the models of Netlib take 928 iterations; with 1e-12 and
+any direction taken 982."""
+
+LEAST_PRIMAL = 1e-14
+"""rho at the least. It falls as mu does (Pougkakiotis and Gondzio 2021), because what eliminating
+the rows leaves of a free column's pivot does: with 1e-8 to the end ``de080285`` stayed at 9e-8 and
+``delf024`` at 3e-6, and other models of Netlib and ``lp-large`` take as many iterations."""
 
 PIVOT_SHARE = 1e-14
 """Part of a pivot that is added to it, which rounding cannot outweigh where equations depend on
 each other. With 1e-12 ``gen4`` takes 8 iterations and 57 solves on a GPU instead of up to 18 and
 220, if it ends at all, but the models of Netlib need 15 % more solves."""
 
-STRONGER = 100.0
-"""Factor by which regularisation grows when a factorisation fails."""
+STRONGER, STRONGER_PRIMAL = 100.0, 10.0
+"""Factors by which delta and rho grow when a factorisation fails. With 100 for both ``delf024``
+missed 1e-8, with 10 for both ``gen4``, and with rho left alone ``gen4`` and ``ex3sta1``."""
 
 USELESS, STRONGEST = 1.0, 1e-2
 """Relative residual after refinement from which on a factorisation counts as failed, that of no
@@ -120,8 +126,7 @@ class LinearSystem:
     seconds_analysing: float = 0.0
 
     def __post_init__(self) -> None:
-        self.rho, self.delta = PRIMAL_REGULARISATION, DUAL_REGULARISATION
-        self.share = PIVOT_SHARE
+        self.strengthened, self._falling = 0, PRIMAL_REGULARISATION
         self.solves = self.factorisations = 0
         self.latest_residual = self.worst_residual = 0.0
         self.seconds_factorising = self.seconds_solving = 0.0
@@ -174,14 +179,31 @@ class LinearSystem:
 
     @property
     def is_strengthened(self) -> bool:
-        """Whether regularisation is stronger than it was at the beginning."""
-        return self.delta > DUAL_REGULARISATION
+        """Whether regularisation has been made stronger."""
+        return self.strengthened > 0
+
+    @property
+    def rho(self) -> float:
+        """What is added to the diagonal of each kept column."""
+        return STRONGER_PRIMAL**self.strengthened * self._falling
+
+    @property
+    def delta(self) -> float:
+        """What is added to each pivot of a row."""
+        return STRONGER**self.strengthened * DUAL_REGULARISATION
+
+    @property
+    def share(self) -> float:
+        """Part of such a pivot that is added besides."""
+        return STRONGER**self.strengthened * PIVOT_SHARE
 
     def strengthen(self) -> None:
         """Regularise more from now on."""
-        self.rho *= STRONGER
-        self.delta *= STRONGER
-        self.share *= STRONGER
+        self.strengthened += 1
+
+    def follow(self, fallen: float) -> None:
+        """Regularise kept columns by no more than what is left of mu, as a part of the first."""
+        self._falling = min(PRIMAL_REGULARISATION, max(LEAST_PRIMAL, fallen))
 
     def solve(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return (dx, dy), refined on the system without regularisation."""

@@ -114,7 +114,7 @@ def solve_form(run: Run) -> Outcome:
         reason = run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE
         return outcomes.nothing(run.system, reason)
     best_at = iteration = 0
-    began = run.progress.seconds
+    first_mu, began = now.mu, run.progress.seconds
     while True:
         outcomes.report(run.progress, iteration, now, run.system)
         if now.errors.worst < best.errors.worst:
@@ -130,6 +130,7 @@ def solve_form(run: Run) -> Outcome:
             now, best_at = best, iteration
         average = (run.progress.seconds - began) / max(1, iteration)
         limit = _reason_to_stop(run, iteration, iteration - best_at, average)
+        run.system.follow(now.mu / first_mu)
         following = None if limit is not None else _next(run, now)
         if following is None:
             reason = limit or run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE

@@ -137,10 +137,9 @@ def _by_engine(
         return reduction.undo(answer)
     if options.wants_vertex and not progress.interrupted:
         return crossed(reduction, answer, options, progress)
-    undone = reduction.undo(answer)
+    undone = mended(problem, reduction.undo(answer), options, progress)
     if answer.solution_status is not SolutionStatus.OPTIMAL:
         return undone
-    undone = mended(problem, undone, options, progress)
     if verify(problem, undone, options).solution_status is SolutionStatus.OPTIMAL:
         return undone
     progress.log("The point misses the tolerance on the original model; aiming at a tighter one.")
