@@ -1,4 +1,4 @@
-"""One model through four doors: Pyomo, PuLP, a file and matrices give the same answer."""
+"""One model through four entry points: Pyomo, PuLP, a file and matrices give the same answer."""
 
 from __future__ import annotations
 
