@@ -146,8 +146,8 @@ def make_contenders(
 
     ``analyses`` are what earlier solves of the same structure have left.
 
-    Beside PDLP the reference engine runs in a child process. In threads of this one it asks at every
-    iteration whether to stop, which takes the interpreter's lock, and PDLP's blocks of a
+    Beside PDLP the reference engine runs in a child process. In threads of this one it asks at
+    every iteration whether to stop, which takes the interpreter's lock, and PDLP's blocks of a
     millisecond take it too: simplex that needs 0.2 s alone had not ended after 5 s (`greenbea`).
     Small models by simplex are stopped without being asked, which spares interior point the same
     trouble where there is no PDLP; the rest runs in children beside PDLP.

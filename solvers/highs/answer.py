@@ -13,8 +13,8 @@ def to_outcome(reply: Reply, prepared: Prepared, pool: tuple[PoolSolution, ...] 
     if reply.column_status is not None and reply.row_status is not None:
         basis = Basis(reply.column_status, reply.row_status)
     return outcome_of(
-        SolutionStatus[reply.finding.name],
-        StopReason[reply.ending.name],
+        reply.solution_status,
+        reply.stop_reason,
         objective=reply.objective,
         bound=reply.bound,
         x=reply.x,

@@ -26,7 +26,7 @@ from dataclasses import replace
 import numpy as np
 
 from solvers.core.errors import EngineError
-from solvers.core.outcome import StopReason
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import process_pool
 from solvers.highs.in_process import run_in_thread
@@ -43,7 +43,7 @@ from solvers.highs.messages import (
     SharedPage,
 )
 from solvers.highs.process_pool import ChildCannotStartError, Process
-from solvers.highs.task import Ending, Finding, Offers, Reply, Task, Told, Work
+from solvers.highs.task import Offers, Reply, Task, Told, Work
 
 BOOTSTRAP = (
     "import sys, json; "
@@ -107,7 +107,7 @@ def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -
         HiGHS refuses the model.
     """
     if progress.abandoned:
-        return Reply(Finding.NOTHING, Ending.INTERRUPTED)
+        return Reply(SolutionStatus.NOTHING, StopReason.INTERRUPTED)
     with Process(BOOTSTRAP, progress) as process, _page(process, task, progress) as page:
         process.begin(task)
         watch = _Watch(task, page, progress, offers)
@@ -176,20 +176,22 @@ class _Watch:
             if answer.kind != "MemoryError":
                 raise EngineError(answer.message)
             return self._told.reply(
-                self._model, Ending.OUT_OF_MEMORY, "The reference engine ran out of memory."
+                self._model, StopReason.OUT_OF_MEMORY, "The reference engine ran out of memory."
             )
         if process.killed and self._stop is not None:
-            return self._told.reply(self._model, Ending[self._stop.name])
+            return self._told.reply(self._model, self._stop)
         words = _obituary(process.child.popen.returncode)
         if self._phase == STARTING:
             said = f": {' '.join(process.tail)}" if process.tail else ""
             raise ChildCannotStartError(f"it {words}{said}")
         if self._told.point is not None:
             return self._told.reply(
-                self._model, Ending.NUMERICAL_TROUBLE, f"The reference engine {words}."
+                self._model, StopReason.NUMERICAL_TROUBLE, f"The reference engine {words}."
             )
         message = f"The reference engine {words} before it had an answer."
-        raise ChildCrashedError(self._told.reply(self._model, Ending.NUMERICAL_TROUBLE, message))
+        raise ChildCrashedError(
+            self._told.reply(self._model, StopReason.NUMERICAL_TROUBLE, message)
+        )
 
     def _grace(self) -> float:
         limit = self._progress.time_limit

@@ -18,17 +18,7 @@ from solvers.core.outcome import StopReason
 from solvers.core.process_state import Slot
 from solvers.core.progress import Progress
 from solvers.highs.run import run
-from solvers.highs.task import (
-    Ending,
-    FloatArray,
-    Model,
-    Offers,
-    Reply,
-    Running,
-    Task,
-    Told,
-    WhileItRuns,
-)
+from solvers.highs.task import FloatArray, Model, Offers, Reply, Running, Task, Told, WhileItRuns
 
 Answer = TypeVar("Answer")
 
@@ -85,14 +75,14 @@ class ProgressChannel:
         """Whether nobody waits for the answer any more."""
         return self._progress.abandoned
 
-    def stop(self) -> Ending | None:
+    def stop(self) -> StopReason | None:
         """Return why to stop now, or None."""
         if self._given_up.is_set():
-            return Ending.INTERRUPTED
+            return StopReason.INTERRUPTED
         reason = self._progress.should_stop()
         if reason is None:
             return None
-        return Ending.TIME_LIMIT if reason is StopReason.TIME_LIMIT else Ending.INTERRUPTED
+        return StopReason.TIME_LIMIT if reason is StopReason.TIME_LIMIT else StopReason.INTERRUPTED
 
     def incumbent(self, objective: float, x: FloatArray) -> None:
         """Report a feasible point."""
@@ -128,10 +118,10 @@ class HurriedChannel(ProgressChannel):
         """Return the seconds left."""
         return max(0.0, min(super().time_left(), self._until - self._progress.seconds))
 
-    def stop(self) -> Ending | None:
+    def stop(self) -> StopReason | None:
         """Return why to stop now, or None."""
         reason = super().stop()
-        return Ending.TIME_LIMIT if reason is None and not self.time_left() else reason
+        return StopReason.TIME_LIMIT if reason is None and not self.time_left() else reason
 
 
 def run_in_thread(
@@ -162,10 +152,10 @@ def wait_for_reply(begun: Begun[Reply], model: Model, patience: float = math.inf
     try:
         return begun.end(patience)
     except OverstayedError as failure:
-        return channel.told.reply(model, failure.ending)
+        return channel.told.reply(model, failure.stop_reason)
     except MemoryError:
         words = "The reference engine ran out of memory."
-        return channel.told.reply(model, Ending.OUT_OF_MEMORY, words)
+        return channel.told.reply(model, StopReason.OUT_OF_MEMORY, words)
 
 
 class _Job:
@@ -241,13 +231,13 @@ class OverstayedError(Exception):
 
     Parameters
     ----------
-    ending : Ending
+    stop_reason : StopReason
         Why it should have stopped.
     """
 
-    def __init__(self, ending: Ending) -> None:
-        super().__init__(ending)
-        self.ending = ending
+    def __init__(self, stop_reason: StopReason) -> None:
+        super().__init__(stop_reason)
+        self.stop_reason = stop_reason
 
 
 class Begun(Generic[Answer]):
@@ -352,4 +342,4 @@ def _wait(job: _Job, channel: ProgressChannel, patience: float) -> None:
             waited += LOOK_AGAIN
             channel.halt()
         if waited > patience or channel.abandoned():
-            raise OverstayedError(channel.stop() or Ending.INTERRUPTED)
+            raise OverstayedError(channel.stop() or StopReason.INTERRUPTED)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import EngineError
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.rows import inner
 from solvers.highs.point import Point, held_point, refined_point, reply_with, violation
 from solvers.highs.rays import (
@@ -25,17 +26,7 @@ from solvers.highs.rays import (
     without_traces,
 )
 from solvers.highs.session import Session, Status
-from solvers.highs.task import (
-    ByteArray,
-    Channel,
-    Ending,
-    Finding,
-    FloatArray,
-    Model,
-    Quiet,
-    Reply,
-    Task,
-)
+from solvers.highs.task import ByteArray, Channel, FloatArray, Model, Quiet, Reply, Task
 
 SOLVED = (Status.kOptimal, Status.kModelEmpty)
 UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
@@ -47,10 +38,10 @@ STUCK = (
     Status.kNotset,
 )
 LIMITS = {
-    Status.kTimeLimit: Ending.TIME_LIMIT,
-    Status.kInterrupt: Ending.INTERRUPTED,
-    Status.kIterationLimit: Ending.ITERATION_LIMIT,
-    Status.kMemoryLimit: Ending.OUT_OF_MEMORY,
+    Status.kTimeLimit: StopReason.TIME_LIMIT,
+    Status.kInterrupt: StopReason.INTERRUPTED,
+    Status.kIterationLimit: StopReason.ITERATION_LIMIT,
+    Status.kMemoryLimit: StopReason.OUT_OF_MEMORY,
 }
 
 FEASIBLE_POINT = 2
@@ -83,7 +74,7 @@ def plain_optimum(session: Session, status: Any, task: Task) -> Reply | None:
     point = held_point(session)
     if not point.exact or point.basis is None:
         return None
-    return reply_with(session, point, Finding.OPTIMAL, Ending.CONVERGED)
+    return reply_with(session, point, SolutionStatus.OPTIMAL, StopReason.CONVERGED)
 
 
 def settle(session: Session, status: Any, task: Task, channel: Channel) -> Reply:
@@ -132,22 +123,22 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
     if status in SOLVED:
         # without a vertex, HiGHS's own relative measures are those that were asked for
         if point.error <= task.tolerance or not task.crossover:
-            return reply_with(session, point, Finding.OPTIMAL, Ending.CONVERGED)
+            return reply_with(session, point, SolutionStatus.OPTIMAL, StopReason.CONVERGED)
         # what keeps duals from their signs may be a column that improves for ever by very little
         ray = recession_ray(task, channel) if may_be_unbounded(task.model) else None
         if ray is not None:
-            unbounded = reply_with(session, point, Finding.UNBOUNDED, Ending.CONVERGED)
+            unbounded = reply_with(session, point, SolutionStatus.UNBOUNDED, StopReason.CONVERGED)
             return replace(unbounded, bound=-np.inf, primal_ray=ray)
-        ending = session.ending(Ending.NUMERICAL_TROUBLE)
-        return reply_with(session, point, Finding.FEASIBLE, ending)
+        reason = session.stop_reason(StopReason.NUMERICAL_TROUBLE)
+        return reply_with(session, point, SolutionStatus.FEASIBLE, reason)
     if status in LIMITS:
         feasible = session.highs.getInfo().primal_solution_status == FEASIBLE_POINT
-        finding = Finding.FEASIBLE if feasible else Finding.NOTHING
-        ending = session.ending(LIMITS[status])
-        return reply_with(session, held_point(session), finding, ending)
+        found = SolutionStatus.FEASIBLE if feasible else SolutionStatus.NOTHING
+        reason = session.stop_reason(LIMITS[status])
+        return reply_with(session, held_point(session), found, reason)
     if status in STUCK:
-        ending = session.ending(Ending.NUMERICAL_TROUBLE)
-        reply = reply_with(session, held_point(session), Finding.NOTHING, ending)
+        reason = session.stop_reason(StopReason.NUMERICAL_TROUBLE)
+        reply = reply_with(session, held_point(session), SolutionStatus.NOTHING, reason)
         return replace(reply, message=f"The reference engine broke down{session.reasons()}")
     raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
 
@@ -155,10 +146,12 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
 def infeasible(session: Session, ray: FloatArray | None) -> Reply:
     """Return HiGHS's claim of infeasibility, unless its multipliers separate by rounding only."""
     if ray is None and session.dual_ray() is not None:
-        ending = session.ending(Ending.NUMERICAL_TROUBLE)
-        reply = reply_with(session, held_point(session), Finding.NOTHING, ending)
+        reason = session.stop_reason(StopReason.NUMERICAL_TROUBLE)
+        reply = reply_with(session, held_point(session), SolutionStatus.NOTHING, reason)
         return replace(reply, message="What should prove infeasibility is rounding.")
-    return reply_with(session, Point(), Finding.INFEASIBLE, Ending.CONVERGED, dual_ray=ray)
+    return reply_with(
+        session, Point(), SolutionStatus.INFEASIBLE, StopReason.CONVERGED, dual_ray=ray
+    )
 
 
 def give_start(session: Session, task: Task) -> None:
@@ -236,12 +229,12 @@ def settle_unbounded(task: Task, channel: Channel) -> Reply:
     model = task.model
     costless = replace(model, cost=np.zeros(model.num_columns), offset=0.0)
     reply = solve_lp(replace(task, model=costless), Quiet(channel))
-    if reply.finding is not Finding.OPTIMAL or reply.x is None:
+    if reply.solution_status is not SolutionStatus.OPTIMAL or reply.x is None:
         return replace(reply, x=None, objective=np.nan, bound=-np.inf)
     ray = recession_ray(task, channel)
     found = Reply(
-        Finding.UNBOUNDED,
-        Ending.CONVERGED,
+        SolutionStatus.UNBOUNDED,
+        StopReason.CONVERGED,
         objective=model.objective_at(reply.x),
         x=reply.x,
         row_activity=reply.row_activity,
@@ -251,8 +244,8 @@ def settle_unbounded(task: Task, channel: Channel) -> Reply:
     if ray is not None:
         return found
     stop = channel.stop()
-    ending = Ending.NUMERICAL_TROUBLE if stop is None else stop
-    return replace(found, finding=Finding.FEASIBLE, ending=ending)
+    reason = StopReason.NUMERICAL_TROUBLE if stop is None else stop
+    return replace(found, solution_status=SolutionStatus.FEASIBLE, stop_reason=reason)
 
 
 def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
@@ -265,7 +258,7 @@ def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
         cone, scale = recession_cone(task.model, by_cost=by_cost)
         visible = replace(task, model=without_traces(cone), crossover=True)
         reply = solve_lp(visible, Quiet(channel))
-        if reply.finding is not Finding.OPTIMAL or reply.x is None:
+        if reply.solution_status is not SolutionStatus.OPTIMAL or reply.x is None:
             continue
         direction = np.clip(reply.x, cone.lower, cone.upper)
         improves = inner(cone.cost, direction) < -RAY_SLOPE

@@ -21,7 +21,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from solvers.highs.task import Ending, Finding, FloatArray, Model, Reply, Task, Work
+from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.highs.task import FloatArray, Model, Reply, Task, Work
 
 # The page of memory that a child process and its parent both see.
 #
@@ -225,9 +226,8 @@ def _task(values: dict[str, Any]) -> Task:
 
 
 def _reply(values: dict[str, Any]) -> Reply:
-    values["finding"] = Finding(values["finding"])
-    values["ending"] = Ending(values["ending"])
-    return Reply(**values)
+    status, reason = values.pop("solution_status"), values.pop("stop_reason")
+    return Reply(SolutionStatus[status], StopReason[reason], **values)
 
 
 def _split(
@@ -243,8 +243,15 @@ def _split(
                 # a task has x and row_dual of its own; the model has neither
                 arrays[item.name] = value
             elif value is not None and not isinstance(value, Model):
-                plain[item.name] = dict(value) if isinstance(value, Mapping) else value
+                plain[item.name] = _plain(value)
     return arrays, plain
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: what an enumeration of words has as its name."""
+    if isinstance(value, (SolutionStatus, StopReason)):
+        return value.name
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def _write(pipe: Sink, data: bytes | memoryview) -> None:

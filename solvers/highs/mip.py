@@ -9,20 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import EngineError
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.highs.lp import STUCK, recession_ray
 from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
-from solvers.highs.task import (
-    Channel,
-    Ending,
-    Finding,
-    FloatArray,
-    Model,
-    PointsOnly,
-    Quiet,
-    Reply,
-    Task,
-)
+from solvers.highs.task import Channel, FloatArray, Model, PointsOnly, Quiet, Reply, Task
 
 # Starts of branch and bound, completed where some integer columns have no value.
 #
@@ -94,11 +85,11 @@ def _completed(
 PROVEN = (Status.kOptimal, Status.kModelEmpty)
 UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
 LIMITS = {
-    Status.kTimeLimit: Ending.TIME_LIMIT,
-    Status.kInterrupt: Ending.INTERRUPTED,
-    Status.kIterationLimit: Ending.ITERATION_LIMIT,
-    Status.kSolutionLimit: Ending.ITERATION_LIMIT,
-    Status.kMemoryLimit: Ending.OUT_OF_MEMORY,
+    Status.kTimeLimit: StopReason.TIME_LIMIT,
+    Status.kInterrupt: StopReason.INTERRUPTED,
+    Status.kIterationLimit: StopReason.ITERATION_LIMIT,
+    Status.kSolutionLimit: StopReason.ITERATION_LIMIT,
+    Status.kMemoryLimit: StopReason.OUT_OF_MEMORY,
 }
 
 
@@ -119,7 +110,7 @@ def solve_mip(task: Task, channel: Channel) -> Reply:
     if status in UNCLEAR or (by_presolve and may_be_unbounded(task.model)):
         return _settle_unbounded(task, channel)
     if status == Status.kInfeasible:
-        return Reply(Finding.INFEASIBLE, Ending.CONVERGED, statistics=counts)
+        return Reply(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, statistics=counts)
     return _or_unbounded(_with_point(session, status), task, channel)
 
 
@@ -130,18 +121,18 @@ def _with_point(session: Session, status: Any) -> Reply:
     has_point = x is not None and info.primal_solution_status == 2
     statistics = _statistics(session)
     if status in PROVEN and has_point:
-        finding, ending = Finding.OPTIMAL, Ending.CONVERGED
+        found, reason = SolutionStatus.OPTIMAL, StopReason.CONVERGED
     elif status in LIMITS:
-        finding = Finding.FEASIBLE if has_point else Finding.NOTHING
-        ending = session.ending(LIMITS[status])
+        found = SolutionStatus.FEASIBLE if has_point else SolutionStatus.NOTHING
+        reason = session.stop_reason(LIMITS[status])
     elif status in STUCK:
-        finding = Finding.FEASIBLE if has_point else Finding.NOTHING
-        ending = session.ending(Ending.NUMERICAL_TROUBLE)
+        found = SolutionStatus.FEASIBLE if has_point else SolutionStatus.NOTHING
+        reason = session.stop_reason(StopReason.NUMERICAL_TROUBLE)
         bound = -np.inf  # what it rests on may be what broke
     else:
         raise EngineError(f"The reference engine stopped with status {status}{session.reasons()}")
     message = f"The reference engine broke down{session.reasons()}" if status in STUCK else ""
-    reply = Reply(finding, ending, bound=bound, message=message, statistics=statistics)
+    reply = Reply(found, reason, bound=bound, message=message, statistics=statistics)
     if not has_point or x is None:
         return reply
     x = whole(session, x)
@@ -175,12 +166,12 @@ def _or_unbounded(reply: Reply, task: Task, channel: Channel) -> Reply:
 
     Without presolve HiGHS can stop at a first point of such a model and call it optimal.
     """
-    if reply.finding is not Finding.OPTIMAL or not may_be_unbounded(task.model):
+    if reply.solution_status is not SolutionStatus.OPTIMAL or not may_be_unbounded(task.model):
         return reply
     ray = recession_ray(_relaxed(task), channel)
     if ray is None:
         return reply
-    return replace(reply, finding=Finding.UNBOUNDED, bound=-np.inf, primal_ray=ray)
+    return replace(reply, solution_status=SolutionStatus.UNBOUNDED, bound=-np.inf, primal_ray=ray)
 
 
 def _settle_unbounded(task: Task, channel: Channel) -> Reply:
@@ -195,22 +186,22 @@ def _settle_unbounded(task: Task, channel: Channel) -> Reply:
     session = Session(feasibility, task.settings, Quiet(channel))
     status = session.run()
     if status == Status.kInfeasible:
-        return Reply(Finding.INFEASIBLE, Ending.CONVERGED)
+        return Reply(SolutionStatus.INFEASIBLE, StopReason.CONVERGED)
     reply = _with_point(session, status)
     if reply.x is None:
-        return Reply(Finding.NOTHING, reply.ending, statistics=reply.statistics)
+        return Reply(SolutionStatus.NOTHING, reply.stop_reason, statistics=reply.statistics)
     found = replace(
         reply,
-        finding=Finding.UNBOUNDED,
-        ending=Ending.CONVERGED,
+        solution_status=SolutionStatus.UNBOUNDED,
+        stop_reason=StopReason.CONVERGED,
         objective=model.objective_at(reply.x),
         bound=-np.inf,
         primal_ray=recession_ray(_relaxed(task), channel),
     )
     if found.primal_ray is not None:
         return found
-    ending = session.ending(Ending.NUMERICAL_TROUBLE)
-    return replace(found, finding=Finding.FEASIBLE, ending=ending)
+    reason = session.stop_reason(StopReason.NUMERICAL_TROUBLE)
+    return replace(found, solution_status=SolutionStatus.FEASIBLE, stop_reason=reason)
 
 
 def _relaxed(task: Task) -> Task:

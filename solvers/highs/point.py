@@ -10,9 +10,10 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.rows import inner, support
 from solvers.highs.session import Session
-from solvers.highs.task import ByteArray, Ending, Finding, FloatArray, IndexArray, Model, Reply
+from solvers.highs.task import ByteArray, FloatArray, IndexArray, Model, Reply
 
 # Errors of a point on the model that was handed to HiGHS; NumPy only.
 
@@ -213,7 +214,11 @@ def refined_point(session: Session) -> Point:
 
 
 def reply_with(
-    session: Session, point: Point, finding: Finding, ending: Ending, **more: Any
+    session: Session,
+    point: Point,
+    found: SolutionStatus,
+    reason: StopReason,
+    **more: Any,
 ) -> Reply:
     """Return a reply that carries the point, its duals and basis as far as they exist."""
     model = session.model
@@ -227,14 +232,14 @@ def reply_with(
     if point.basis is not None and x is not None:
         fields.update(column_status=point.basis[0], row_status=point.basis[1])
     if x is None or not np.isfinite(x).all():
-        proof = finding in (Finding.INFEASIBLE, Finding.UNBOUNDED)
-        return Reply(finding if proof else Finding.NOTHING, ending, **fields)
-    if finding is Finding.NOTHING:
-        return Reply(finding, ending, **fields, candidate=x)
+        proof = found in (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
+        return Reply(found if proof else SolutionStatus.NOTHING, reason, **fields)
+    if found is SolutionStatus.NOTHING:
+        return Reply(found, reason, **fields, candidate=x)
     objective = model.objective_at(x)
-    fields["bound"] = objective if finding is Finding.OPTIMAL else min(bound, objective)
+    fields["bound"] = objective if found is SolutionStatus.OPTIMAL else min(bound, objective)
     activity = model.activity(x) if known is None else known.activity
-    return Reply(finding, ending, **fields, x=x, row_activity=activity, objective=objective)
+    return Reply(found, reason, **fields, x=x, row_activity=activity, objective=objective)
 
 
 def statistics(session: Session) -> dict[str, float | int | str]:

@@ -9,21 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.highs.lp import finish, settle, solve_lp, statuses_near
 from solvers.highs.mip import solve_mip
 from solvers.highs.session import Session
-from solvers.highs.task import (
-    ByteArray,
-    Channel,
-    Ending,
-    Finding,
-    FloatArray,
-    Model,
-    Quiet,
-    Reply,
-    Task,
-    Work,
-)
+from solvers.highs.task import ByteArray, Channel, FloatArray, Model, Quiet, Reply, Task, Work
 
 # Rows and bounds of an infeasible linear program that contradict each other.
 #
@@ -60,8 +50,8 @@ def find_conflict(task: Task, channel: Channel) -> Reply:
     question = replace(task, model=costless, want_ray=True)
     quiet = Quiet(channel)
     answer = solve_lp(question, quiet)
-    if answer.finding is not Finding.INFEASIBLE:
-        return Reply(answer.finding, answer.ending)
+    if answer.solution_status is not SolutionStatus.INFEASIBLE:
+        return Reply(answer.solution_status, answer.stop_reason)
     found = _subsystem(question, quiet)
     if found is not None and _contradicts(question, found[0], found[1], quiet):
         return replace(answer, row_sides=found[0], column_sides=found[1], minimal=found[2])
@@ -69,7 +59,7 @@ def find_conflict(task: Task, channel: Channel) -> Reply:
         rows, columns = _support(costless, answer.dual_ray)
         if _contradicts(question, rows, columns, quiet):
             return replace(answer, row_sides=rows, column_sides=columns)
-    return replace(answer, ending=channel.stop() or Ending.NUMERICAL_TROUBLE)
+    return replace(answer, stop_reason=channel.stop() or StopReason.NUMERICAL_TROUBLE)
 
 
 def submodel(model: Model, row_sides: ByteArray, column_sides: ByteArray) -> Model:
@@ -119,7 +109,7 @@ def _leaning(multiplier: FloatArray) -> ByteArray:
 
 def _contradicts(task: Task, rows: ByteArray, columns: ByteArray, channel: Channel) -> bool:
     part = replace(task, model=submodel(task.model, rows, columns), want_ray=False)
-    return solve_lp(part, channel).finding is Finding.INFEASIBLE
+    return solve_lp(part, channel).solution_status is SolutionStatus.INFEASIBLE
 
 
 # From a nearly optimal point with duals to an optimal vertex, by HiGHS's crossover.
@@ -235,7 +225,7 @@ def run(task: Task, channel: Channel, begun: tuple[Session, Any] | None = None) 
     if not task.crossover or reply.column_status is not None or channel.stop() is not None:
         return reply
     point = reply.candidate if reply.x is None else reply.x
-    if point is None or reply.finding is Finding.UNBOUNDED:
+    if point is None or reply.solution_status is SolutionStatus.UNBOUNDED:
         return reply
 
     return move_to_vertex(replace(task, x=point, row_dual=reply.row_dual), channel)

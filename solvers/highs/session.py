@@ -21,17 +21,9 @@ import numpy.typing as npt
 from highspy import _core
 
 from solvers.core.errors import EngineError
+from solvers.core.outcome import StopReason
 from solvers.core.rows import inner
-from solvers.highs.task import (
-    Brief,
-    ByteArray,
-    Channel,
-    Ending,
-    FloatArray,
-    IndexArray,
-    Model,
-    Setting,
-)
+from solvers.highs.task import Brief, ByteArray, Channel, FloatArray, IndexArray, Model, Setting
 
 Status = _core.HighsModelStatus
 CALL_OK = (_core.HighsStatus.kOk, _core.HighsStatus.kWarning)
@@ -238,7 +230,7 @@ class Session:
         """Return HiGHS's own words on what is wrong, to end a sentence with."""
         return f": {' '.join(self.complaints)}" if self.complaints else "."
 
-    def ending(self, default: Ending) -> Ending:
+    def stop_reason(self, default: StopReason) -> StopReason:
         """Return why the channel wants to stop, or ``default`` if it does not."""
         stop = self.channel.stop()
         return default if stop is None else stop

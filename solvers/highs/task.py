@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.rows import inner
 
 FloatArray = npt.NDArray[np.float64]
@@ -23,27 +24,6 @@ BoolArray = npt.NDArray[np.bool_]
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.int8]
 Setting = bool | int | float | str
-
-
-class Finding(IntEnum):
-    """What HiGHS holds; the names are those of :class:`solvers.core.outcome.SolutionStatus`."""
-
-    OPTIMAL = 0
-    FEASIBLE = 1
-    INFEASIBLE = 2
-    UNBOUNDED = 3
-    NOTHING = 4
-
-
-class Ending(IntEnum):
-    """Why HiGHS stopped; the names are those of :class:`solvers.core.outcome.StopReason`."""
-
-    CONVERGED = 0
-    TIME_LIMIT = 1
-    ITERATION_LIMIT = 2
-    INTERRUPTED = 3
-    NUMERICAL_TROUBLE = 4
-    OUT_OF_MEMORY = 5
 
 
 class Work(IntEnum):
@@ -168,8 +148,8 @@ class Reply:
     ``row_sides``, ``column_sides`` and ``minimal`` answer :attr:`Work.CONFLICT`.
     """
 
-    finding: Finding
-    ending: Ending
+    solution_status: SolutionStatus
+    stop_reason: StopReason
     objective: float = np.nan
     bound: float = -np.inf
     x: FloatArray | None = None
@@ -195,14 +175,14 @@ class Told:
     point: tuple[float, FloatArray] | None = None
     bound: float = -np.inf
 
-    def reply(self, model: Model, ending: Ending, message: str = "") -> Reply:
+    def reply(self, model: Model, reason: StopReason, message: str = "") -> Reply:
         """Return it as a reply, with the objective and values of the last point."""
         if self.point is None:
-            return Reply(Finding.NOTHING, ending, bound=self.bound, message=message)
+            return Reply(SolutionStatus.NOTHING, reason, bound=self.bound, message=message)
         objective, x = self.point
         return Reply(
-            Finding.FEASIBLE,
-            ending,
+            SolutionStatus.FEASIBLE,
+            reason,
             objective=objective,
             bound=self.bound,
             x=x,
@@ -238,7 +218,7 @@ class Channel(Protocol):
     def time_left(self) -> float:
         """Return the seconds left, never negative; inf without a limit."""
 
-    def stop(self) -> Ending | None:
+    def stop(self) -> StopReason | None:
         """Return why to stop now (time or interruption), or None to go on."""
 
     def incumbent(self, objective: float, x: FloatArray) -> None:

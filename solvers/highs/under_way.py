@@ -13,14 +13,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, PoolSolution
+from solvers.core.outcome import Outcome, PoolSolution, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.highs.answer import to_outcome
 from solvers.highs.in_process import LOOK_AGAIN, Begun, ProgressChannel, wait_for_reply
 from solvers.highs.model import Prepared
 from solvers.highs.run import run
-from solvers.highs.task import Ending, Model, Offers, Setting, Task, WhileItRuns
+from solvers.highs.task import Model, Offers, Setting, Task, WhileItRuns
 
 QUIET: dict[str, Setting] = {"threads": 1, "output_flag": False}
 
@@ -89,7 +89,7 @@ class UnderWay:
 
     def so_far(self) -> Outcome:
         """Return what is known while it goes on."""
-        reply = self._channel.told.reply(self._prepared.model, Ending.TIME_LIMIT)
+        reply = self._channel.told.reply(self._prepared.model, StopReason.TIME_LIMIT)
         return to_outcome(reply, self._prepared, self._pool())
 
     def go_on(self, progress: Progress, offers: Offers | None) -> Outcome:

@@ -16,22 +16,22 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Basis, BasisStatus
+from solvers.core.outcome import Basis, BasisStatus, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.lp import LIMITS, SOLVED
 from solvers.highs.model import lp_settings
 from solvers.highs.rays import without_traces
 from solvers.highs.session import Session, Status
-from solvers.highs.task import Brief, Channel, Ending, Finding, FloatArray, Model, Setting
+from solvers.highs.task import Brief, Channel, FloatArray, Model, Setting
 
 MOST_ITERATIONS = 2**31 - 1
 """What stands for "no limit" with HiGHS."""
 
 CERTAIN = {
-    **dict.fromkeys(SOLVED, Finding.OPTIMAL),
-    Status.kInfeasible: Finding.INFEASIBLE,
-    Status.kUnbounded: Finding.UNBOUNDED,
+    **dict.fromkeys(SOLVED, SolutionStatus.OPTIMAL),
+    Status.kInfeasible: SolutionStatus.INFEASIBLE,
+    Status.kUnbounded: SolutionStatus.UNBOUNDED,
 }
 
 
@@ -41,9 +41,9 @@ class Solved:
 
     Parameters
     ----------
-    finding : Finding
+    solution_status : SolutionStatus
         NOTHING unless the solve ended by itself.
-    ending : Ending
+    stop_reason : StopReason
         CONVERGED, a limit, or NUMERICAL_TROUBLE, after which the basis may be none to go on from.
     x, row_dual : (n,), (m,) float64 or None
         The point at the end, whatever it is worth; None where HiGHS has none.
@@ -51,8 +51,8 @@ class Solved:
         Of simplex.
     """
 
-    finding: Finding
-    ending: Ending
+    solution_status: SolutionStatus
+    stop_reason: StopReason
     x: FloatArray | None
     row_dual: FloatArray | None
     iterations: int
@@ -142,11 +142,11 @@ class WarmLp:
         status = session.run()
         count = max(0, int(session.highs.getInfo().simplex_iteration_count))
         self.iterations += count
-        finding = CERTAIN.get(status, Finding.NOTHING)
-        ending = Ending.CONVERGED
-        if finding is Finding.NOTHING:
-            ending = LIMITS.get(status, Ending.NUMERICAL_TROUBLE)
-        return Solved(finding, ending, *session.solution(), count)
+        found = CERTAIN.get(status, SolutionStatus.NOTHING)
+        reason = StopReason.CONVERGED
+        if found is SolutionStatus.NOTHING:
+            reason = LIMITS.get(status, StopReason.NUMERICAL_TROUBLE)
+        return Solved(found, reason, *session.solution(), count)
 
     def solve_beside(
         self, progress: Progress, iterations: int | None = None, *, presolve: bool = False
@@ -158,7 +158,7 @@ class WarmLp:
         """
         reason = progress.should_stop()
         if reason is not None:
-            return Solved(Finding.NOTHING, Ending[reason.name], None, None, 0)
+            return Solved(SolutionStatus.NOTHING, reason, None, None, 0)
         channel = ProgressChannel(progress, halting=True)
         channel.takes(weakref.ref(self._session))
         brief = Brief(channel)

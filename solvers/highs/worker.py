@@ -15,6 +15,7 @@ import threading
 import time
 
 from solvers.core.errors import GpuBridgeError
+from solvers.core.outcome import StopReason
 from solvers.highs.messages import (
     BOUND,
     DEADLINE,
@@ -32,7 +33,7 @@ from solvers.highs.messages import (
     send,
 )
 from solvers.highs.run import run
-from solvers.highs.task import Ending, FloatArray, Reply, Task, WhileItRuns
+from solvers.highs.task import FloatArray, Reply, Task, WhileItRuns
 
 
 class ChildChannel:
@@ -46,11 +47,11 @@ class ChildChannel:
         """Return the seconds left; the monotonic clock is the same in every process."""
         return max(0.0, self._deadline - time.monotonic())
 
-    def stop(self) -> Ending | None:
+    def stop(self) -> StopReason | None:
         """Return why to stop now, or None."""
         if self._page.get(STOP):
-            return Ending.INTERRUPTED
-        return Ending.TIME_LIMIT if time.monotonic() >= self._deadline else None
+            return StopReason.INTERRUPTED
+        return StopReason.TIME_LIMIT if time.monotonic() >= self._deadline else None
 
     def incumbent(self, objective: float, x: FloatArray) -> None:
         """Publish a feasible point."""

@@ -31,7 +31,7 @@ from solvers.highs.messages import (
     receive,
     send,
 )
-from solvers.highs.task import Finding, Model, Reply, Task
+from solvers.highs.task import Model, Reply, Task
 from tests.highs.models import covering, market_split
 from tests.locations import ROOT
 from tests.soon import LONG, soon
@@ -289,9 +289,19 @@ def test_tasks_and_replies_survive_the_pipe():
     assert back.model.value.dtype == np.float64
     assert back.model.start.flags.writeable
     assert back.model.offset == task.model.offset
-    reply = Reply(Finding(1), child.Ending(2), objective=np.nan, x=np.zeros(0), message="é")
+    reply = Reply(
+        SolutionStatus.FEASIBLE,
+        StopReason.ITERATION_LIMIT,
+        objective=np.nan,
+        x=np.zeros(0),
+        message="é",
+    )
     again = through_a_pipe(reply)
-    assert (again.finding, again.ending, again.message) == (reply.finding, reply.ending, "é")
+    assert (again.solution_status, again.stop_reason, again.message) == (
+        reply.solution_status,
+        reply.stop_reason,
+        "é",
+    )
     assert np.isnan(again.objective)
     assert again.bound == -np.inf
     assert again.x.shape == (0,)

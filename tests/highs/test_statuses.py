@@ -12,7 +12,6 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_unbounded
 from solvers.highs import solve
-from solvers.highs.task import Ending, Finding
 from tests.cases import through
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp
 from tests.locations import DATA
@@ -129,11 +128,6 @@ def test_a_point_comes_without_a_vertex_when_crossover_is_off():
         assert outcome.objective == pytest.approx(1.0, abs=1e-5)
         assert outcome.basis is None
         assert f"{algorithm}_iterations" in outcome.statistics
-
-
-def test_names_of_findings_and_endings_are_those_of_outcomes():
-    assert {item.name for item in Finding} <= {item.name for item in SolutionStatus}
-    assert {item.name for item in Ending} <= {item.name for item in StopReason}
 
 
 FEASIBLE_BUT_REFUSED = Problem.from_arrays(

@@ -13,13 +13,12 @@ import pytest
 from scipy.optimize import linprog
 
 from solvers.core.errors import EngineError
-from solvers.core.outcome import Basis, StopReason
+from solvers.core.outcome import Basis, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import in_process
 from solvers.highs.model import as_it_stands
 from solvers.highs.session import Session
-from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp, for_seconds
 from tests.highs.models import covering
 from tests.locations import ROOT
@@ -59,8 +58,8 @@ def test_changes_are_seen_one_after_the_other_and_taken_from_the_last_basis() ->
         }
         lp.change(**vectors)
         found = lp.solve_beside(Progress())
-        assert found.finding is Finding.OPTIMAL
-        assert found.ending is Ending.CONVERGED
+        assert found.solution_status is SolutionStatus.OPTIMAL
+        assert found.stop_reason is StopReason.CONVERGED
         assert vectors["cost"] @ found.x == pytest.approx(best(problem, **vectors))
         reduced = vectors["cost"] - problem.matrix.T @ found.row_dual
         between = (found.x > 1e-9) & (found.x < vectors["upper"] - 1e-9)
@@ -76,12 +75,12 @@ def test_an_empty_and_an_unbounded_program_are_told_apart_and_left_again() -> No
     lp = WarmLp(as_it_stands(problem))
     lp.change(row_upper=np.array([0.5, 1.0]), row_lower=np.array([-INF, -1.0]))
     lp.change(lower=np.array([1.0, 1.0]))
-    assert lp.solve_beside(Progress()).finding is Finding.INFEASIBLE
+    assert lp.solve_beside(Progress()).solution_status is SolutionStatus.INFEASIBLE
     ray = lp.dual_ray()
     assert ray is not None
     assert ray[0] != 0.0  # the row that cannot hold
     lp.change(lower=np.zeros(2), row_upper=np.full(2, INF), cost=np.array([-1.0, -1.0]))
-    assert lp.solve_beside(Progress()).finding is Finding.UNBOUNDED
+    assert lp.solve_beside(Progress()).solution_status is SolutionStatus.UNBOUNDED
     lp.change(cost=np.ones(2))
     assert lp.solve_beside(Progress()).x == pytest.approx([0.0, 0.0])
 
@@ -91,10 +90,10 @@ def test_a_limit_of_iterations_ends_a_solve_and_the_next_goes_on() -> None:
     whole = lp.solve_beside(Progress())
     lp.forget()
     part = lp.solve_beside(Progress(), whole.iterations // 2)
-    assert part.finding is Finding.NOTHING
-    assert part.ending is Ending.ITERATION_LIMIT
+    assert part.solution_status is SolutionStatus.NOTHING
+    assert part.stop_reason is StopReason.ITERATION_LIMIT
     rest = lp.solve_beside(Progress())
-    assert rest.finding is Finding.OPTIMAL
+    assert rest.solution_status is SolutionStatus.OPTIMAL
     assert rest.iterations < whole.iterations
     assert lp.iterations == whole.iterations + part.iterations + rest.iterations
 
@@ -114,10 +113,10 @@ def test_without_time_nothing_is_solved() -> None:
     progress = Progress()
     progress.interrupt()
     stopped = lp.solve_beside(progress)
-    assert stopped.finding is Finding.NOTHING
-    assert stopped.ending is Ending.INTERRUPTED
+    assert stopped.solution_status is SolutionStatus.NOTHING
+    assert stopped.stop_reason is StopReason.INTERRUPTED
     assert lp.iterations == 0
-    assert lp.solve_beside(Progress()).finding is Finding.OPTIMAL
+    assert lp.solve_beside(Progress()).solution_status is SolutionStatus.OPTIMAL
 
 
 def test_an_interruption_stops_simplex_and_the_next_solve_goes_on(
@@ -127,9 +126,9 @@ def test_an_interruption_stops_simplex_and_the_next_solve_goes_on(
     A = np.random.default_rng(4).uniform(1.0, 2.0, (300, 600))  # takes simplex 50 ms and more
     lp = WarmLp(as_it_stands(Problem.from_arrays(-A.mean(axis=0), A, row_upper=300.0)))
     stopped = lp.solve_beside(StopsOnceBegun())
-    assert stopped.finding is Finding.NOTHING
-    assert stopped.ending is Ending.TIME_LIMIT
-    assert lp.solve_beside(Progress()).finding is Finding.OPTIMAL
+    assert stopped.solution_status is SolutionStatus.NOTHING
+    assert stopped.stop_reason is StopReason.TIME_LIMIT
+    assert lp.solve_beside(Progress()).solution_status is SolutionStatus.OPTIMAL
 
 
 def test_a_basis_of_fewer_columns_and_rows_is_one_to_begin_at() -> None:
@@ -170,7 +169,7 @@ def test_interior_point_leaves_a_point_and_no_basis() -> None:
     lp.forget()
     with ThreadPoolExecutor(1) as thread:
         inside = thread.submit(lp.solve, for_seconds(LONG), interior=True).result()
-    assert inside.finding is Finding.OPTIMAL
+    assert inside.solution_status is SolutionStatus.OPTIMAL
     assert problem.cost @ inside.x == pytest.approx(problem.cost @ found.x)
     assert lp.basis() is None
 
@@ -196,10 +195,10 @@ def test_it_is_freed_when_nobody_holds_it(monkeypatch: pytest.MonkeyPatch) -> No
 
 OTHER_THREADS = """
 import highspy
+from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.core.problem import Problem
 from solvers.highs.model import as_it_stands
-from solvers.highs.task import Finding
 from solvers.highs.warm_lp import WarmLp
 
 other = highspy.Highs()
@@ -207,7 +206,7 @@ other.setOptionValue("output_flag", False)
 other.setOptionValue("threads", 2)
 other.run()  # this thread's scheduler has two threads from now on
 lp = WarmLp(as_it_stands(Problem.from_arrays([1.0], [[1.0]], [2.0])))
-assert lp.solve_beside(Progress()).finding is Finding.OPTIMAL
+assert lp.solve_beside(Progress()).solution_status is SolutionStatus.OPTIMAL
 """
 
 

@@ -98,6 +98,6 @@ def test_a_crossover_cut_short_keeps_the_point(monkeypatch: pytest.MonkeyPatch) 
 
 
 def _runs_into_the_limit(*_: object) -> object:
-    from solvers.highs.task import Ending, Finding, Reply
+    from solvers.highs.task import Reply, SolutionStatus, StopReason
 
-    return Reply(Finding.NOTHING, Ending.TIME_LIMIT)
+    return Reply(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)

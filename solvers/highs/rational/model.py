@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from solvers.core.outcome import BasisStatus
+from solvers.core.outcome import BasisStatus, SolutionStatus
 from solvers.highs.model import Prepared
-from solvers.highs.task import ByteArray, Channel, Finding, FloatArray, Model, Quiet
+from solvers.highs.task import ByteArray, Channel, FloatArray, Model, Quiet
 from solvers.highs.warm_lp import WarmLp
 
 Limit = Fraction | None
@@ -285,8 +285,12 @@ class Relaxation:
         self._lp.change(lower=_doubles(lower, -np.inf), upper=_doubles(upper, np.inf))
         found = self._lp.solve(self._channel)
         x, y = found.x, found.row_dual
-        rays = self._rays(found.finding, lower, upper)
-        if found.finding is not Finding.OPTIMAL or x is None or not np.isfinite(x).all():
+        rays = self._rays(found.solution_status, lower, upper)
+        if (
+            found.solution_status is not SolutionStatus.OPTIMAL
+            or x is None
+            or not np.isfinite(x).all()
+        ):
             return Guess(None, -np.inf, self._duals(y), rays)
         objective = self._prepared.model.objective_at(x)
         return Guess(x, objective - ROUNDING * (1.0 + abs(objective)), self._duals(y), rays)
@@ -300,8 +304,10 @@ class Relaxation:
             if y is not None:
                 yield y
 
-    def _rays(self, finding: Finding, lower: Limits, upper: Limits) -> Iterator[list[Fraction]]:
-        ray = self._lp.dual_ray() if finding is Finding.INFEASIBLE else None
+    def _rays(
+        self, status: SolutionStatus, lower: Limits, upper: Limits
+    ) -> Iterator[list[Fraction]]:
+        ray = self._lp.dual_ray() if status is SolutionStatus.INFEASIBLE else None
         if ray is not None and np.isfinite(ray).all():
             y = self._rational(ray)
             yield y

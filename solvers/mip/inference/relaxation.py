@@ -19,7 +19,6 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.highs.model import as_it_stands
-from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp
 from solvers.mip.budget import Budget, BudgetProgress
 from solvers.mip.model import MipModel, Relaxation
@@ -130,15 +129,18 @@ class Simplex:
             limit = max(int(budget.work_left / self._iteration_work), LEAST_ITERATIONS)
         found = self._lp.solve_beside(BudgetProgress(budget), limit, presolve=self._presolve)
         budget.charge(self._iteration_work * (1.0 + found.iterations))
-        is_cut_short = found.ending not in (Ending.CONVERGED, Ending.NUMERICAL_TROUBLE)
-        if found.finding not in (Finding.OPTIMAL, Finding.INFEASIBLE) and not is_cut_short:
+        is_cut_short = found.stop_reason not in (StopReason.CONVERGED, StopReason.NUMERICAL_TROUBLE)
+        if (
+            found.solution_status not in (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE)
+            and not is_cut_short
+        ):
             self._lp.forget()  # what is left may not be a basis to go on from
         x = np.zeros(self._lower.size) if found.x is None else np.nan_to_num(found.x)
         return LpPoint(
             np.clip(x, self._lower, self._upper),
             np.zeros(self._rows) if found.row_dual is None else found.row_dual,
-            is_converged=found.finding is Finding.OPTIMAL,
-            is_empty=found.finding is Finding.INFEASIBLE,
+            is_converged=found.solution_status is SolutionStatus.OPTIMAL,
+            is_empty=found.solution_status is SolutionStatus.INFEASIBLE,
             is_cut_short=is_cut_short,
         )
 

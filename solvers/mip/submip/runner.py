@@ -9,12 +9,12 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import StopReason
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.highs.child import run_task
 from solvers.highs.model import mip_settings
-from solvers.highs.task import Ending, Finding, Model, Reply, Setting, Task
+from solvers.highs.task import Model, Reply, Setting, Task
 from solvers.mip.budget import Budget
 from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, MipModel
 from solvers.mip.solutions.incumbents import Submit
@@ -186,16 +186,18 @@ def _run(
     model = restricted.model
     if not model.num_columns:  # nothing is free, and the rows were checked
         watch.incumbent(model.offset, "fixed", np.empty(0))
-        return Reply(Finding.OPTIMAL, Ending.CONVERGED, objective=model.offset, x=np.empty(0))
+        return Reply(
+            SolutionStatus.OPTIMAL, StopReason.CONVERGED, objective=model.offset, x=np.empty(0)
+        )
     nodes = limits.nodes if work_left is None else affordable_nodes(model, work_left, limits.nodes)
     if watch.should_stop() is not None or not nodes:
-        return Reply(Finding.NOTHING, Ending.TIME_LIMIT)
+        return Reply(SolutionStatus.NOTHING, StopReason.TIME_LIMIT)
     limits = replace(limits, nodes=nodes)
     try:
         task = Task(model, _settings(sub, limits, seed))
         reply = run_task(task, watch, in_child=in_child, retry=False)
     except EngineError:
-        return Reply(Finding.NOTHING, Ending.NUMERICAL_TROUBLE)
+        return Reply(SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE)
     if reply.x is not None:
         watch.incumbent(reply.objective, "highs", reply.x)
     return reply
@@ -242,10 +244,10 @@ def _judged(
 ) -> SubMipResult:
     """Say what a reply of HiGHS means for the box."""
     status = {
-        Finding.OPTIMAL: SubMipStatus.OPTIMAL,
-        Finding.INFEASIBLE: SubMipStatus.INFEASIBLE,
-    }.get(reply.finding, SubMipStatus.LIMIT)
-    if reply.ending in (Ending.NUMERICAL_TROUBLE, Ending.OUT_OF_MEMORY):
+        SolutionStatus.OPTIMAL: SubMipStatus.OPTIMAL,
+        SolutionStatus.INFEASIBLE: SubMipStatus.INFEASIBLE,
+    }.get(reply.solution_status, SubMipStatus.LIMIT)
+    if reply.stop_reason in (StopReason.NUMERICAL_TROUBLE, StopReason.OUT_OF_MEMORY):
         status = SubMipStatus.FAILED
     iterations = float(reply.statistics.get("simplex_iterations", 0))
     small = restricted.model

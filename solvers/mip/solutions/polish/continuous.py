@@ -10,10 +10,10 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.highs import warm_lp
 from solvers.highs.model import as_it_stands
-from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import WarmLp, for_seconds
 from solvers.mip.model import (
     FEASIBILITY_TOLERANCE,
@@ -142,8 +142,8 @@ class Solved:
     its entries there.
     """
 
-    finding: Finding
-    ending: Ending
+    solution_status: SolutionStatus
+    stop_reason: StopReason
     values: FloatArray | None
     ray_rows: IndexArray
     iterations: int
@@ -152,17 +152,17 @@ class Solved:
     @property
     def is_infeasible(self) -> bool:
         """Whether the LP is proven to have no solution."""
-        return self.finding is Finding.INFEASIBLE
+        return self.solution_status is SolutionStatus.INFEASIBLE
 
     @property
     def is_out_of_time(self) -> bool:
         """Whether the time limit ended it."""
-        return self.ending is Ending.TIME_LIMIT
+        return self.stop_reason is StopReason.TIME_LIMIT
 
     @property
     def is_optimal(self) -> bool:
         """Whether ``values`` are optimal."""
-        return self.finding is Finding.OPTIMAL
+        return self.solution_status is SolutionStatus.OPTIMAL
 
 
 class WarmSimplex:
@@ -236,23 +236,23 @@ class WarmSimplex:
         run = partial(lp.solve, iterations=iterations, presolve=presolve, interior=interior)
         solved = run(for_seconds(seconds))
         self.is_warm = True
-        if solved.finding is Finding.UNBOUNDED:  # without costs, some point of it
+        if solved.solution_status is SolutionStatus.UNBOUNDED:  # without costs, some point of it
             lp.change(cost=np.zeros(self._cost.size))
             solved = run(for_seconds(seconds))
             lp.change(cost=self._cost)
-            if solved.finding is Finding.OPTIMAL:
-                solved = replace(solved, finding=Finding.UNBOUNDED)
+            if solved.solution_status is SolutionStatus.OPTIMAL:
+                solved = replace(solved, solution_status=SolutionStatus.UNBOUNDED)
         return self._answer(solved)
 
     def _answer(self, solved: warm_lp.Solved) -> Solved:
-        has_values = solved.finding in (Finding.OPTIMAL, Finding.UNBOUNDED)
-        ray = self._lp.dual_ray() if solved.finding is Finding.INFEASIBLE else None
+        has_values = solved.solution_status in (SolutionStatus.OPTIMAL, SolutionStatus.UNBOUNDED)
+        ray = self._lp.dual_ray() if solved.solution_status is SolutionStatus.INFEASIBLE else None
         ray = np.empty(0) if ray is None else ray
         size = np.abs(ray)
         large = np.flatnonzero(size > SAME * np.max(size, initial=0.0))
         return Solved(
-            solved.finding,
-            solved.ending,
+            solved.solution_status,
+            solved.stop_reason,
             solved.x if has_values else None,
             self._rows[large],
             solved.iterations,

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.highs.task import Ending, Finding
 from solvers.highs.warm_lp import Solved, WarmLp
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.polish import Polisher, PolishStatus, continuous
@@ -169,7 +169,7 @@ def solve_with_and_without_iterations() -> None:
     assert one.solve_afresh(*sides(1, 1), np.inf).is_optimal
     assert one.is_warm
     assert one.solve_warm(*sides(1, 1), np.inf).is_optimal  # no iteration is needed
-    assert one.solve_warm(*sides(0, 1), np.inf).ending is Ending.ITERATION_LIMIT
+    assert one.solve_warm(*sides(0, 1), np.inf).stop_reason is StopReason.ITERATION_LIMIT
     assert one.solve(*sides(1, 0.5), np.inf).is_optimal
 
 
@@ -322,7 +322,7 @@ def test_where_simplex_takes_too_long_interior_point_goes_on(monkeypatch):
     def slow(self, channel, interior, **how):
         asked.append("ipm" if interior else "simplex")
         if not interior:
-            return Solved(Finding.NOTHING, Ending.TIME_LIMIT, None, None, 9)
+            return Solved(SolutionStatus.NOTHING, StopReason.TIME_LIMIT, None, None, 9)
         return solve(self, channel, interior=True, **how)
 
     monkeypatch.setattr(WarmLp, "solve", slow)
