@@ -35,8 +35,7 @@ from solvers.mip.model import IndexArray, MipModel, Relaxation
 if TYPE_CHECKING:
     from solvers.mip.context import SolveContext
     from solvers.mip.inference.aggregation import Aggregated
-    from solvers.mip.inference.cliques import Cliques
-    from solvers.mip.inference.domain import Domain
+    from solvers.mip.inference.domain import Cliques, Domain
     from solvers.mip.solutions.acceptance import Acceptance
 
 Prepared = TypeVar("Prepared")
@@ -253,7 +252,7 @@ class HeuristicContext:
     @property
     def cliques(self) -> Cliques:
         """The cliques of the rows."""
-        from solvers.mip.inference.cliques import find_cliques
+        from solvers.mip.inference.domain import find_cliques
 
         return self.once(find_cliques, lambda: find_cliques(self.model))
 

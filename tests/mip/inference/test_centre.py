@@ -10,9 +10,8 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate import heuristic
 from solvers.mip.heuristics.fix_and_propagate.heuristic import TURNS_AT_CENTRE, GuidedDive
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_GUIDED
-from solvers.mip.inference import centre
-from solvers.mip.inference.centre import analytic_centre
-from solvers.mip.inference.relaxation import root_relaxation
+from solvers.mip.inference import relaxation
+from solvers.mip.inference.relaxation import analytic_centre, root_relaxation
 from solvers.mip.model import MipModel
 from tests.mip.context_of import Taking, context_of
 
@@ -32,7 +31,7 @@ def test_it_lies_in_the_middle_of_what_the_rows_allow() -> None:
 
 def test_there_is_none_where_it_costs_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     assert analytic_centre(choice(), Budget(stop=lambda: True)) is None
-    monkeypatch.setattr(centre, "FILL", 0.0)
+    monkeypatch.setattr(relaxation, "MOST_FILL", 0.0)
     assert analytic_centre(choice(), Budget()) is None
 
 

@@ -19,9 +19,8 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     guide_of,
     order_columns,
 )
-from solvers.mip.inference.cliques import Cliques
+from solvers.mip.inference.domain import Cliques, Domain
 from solvers.mip.inference.domain import Count as BoxCount
-from solvers.mip.inference.domain import Domain
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
     collect,

@@ -16,9 +16,8 @@ from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.dive import Diver, dive
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
-from solvers.mip.inference.centre import analytic_centre
-from solvers.mip.inference.cliques import Cliques
-from solvers.mip.inference.domain import Domain
+from solvers.mip.inference.domain import Cliques, Domain
+from solvers.mip.inference.relaxation import analytic_centre
 from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.acceptance import Acceptance

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.inference.cliques import Cliques
+from solvers.mip.inference.domain import Cliques
 from solvers.mip.model import IndexArray, MipModel
 
 

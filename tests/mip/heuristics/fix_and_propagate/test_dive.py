@@ -15,8 +15,7 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     Strategy,
     Value,
 )
-from solvers.mip.inference.cliques import find_cliques
-from solvers.mip.inference.domain import Domain
+from solvers.mip.inference.domain import Domain, find_cliques
 from solvers.mip.model import is_feasible
 from tests.mip.inference.domain.models import INF, model_of, random_model
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.fix_and_propagate.strategy import Order, guide_of, order_columns
-from solvers.mip.inference.cliques import find_cliques
+from solvers.mip.inference.domain import find_cliques
 from tests.mip.inference.domain.models import INF, model_of
 
 

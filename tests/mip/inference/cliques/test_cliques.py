@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.problem import Problem
-from solvers.mip.inference.cliques import Cliques, find_cliques
+from solvers.mip.inference import domain
+from solvers.mip.inference.domain import Cliques, find_cliques
 from solvers.mip.model import MipModel
 from tests.cases import through
 
@@ -70,10 +71,11 @@ def test_other_columns_count_at_their_smallest_contribution():
     assert len(find_cliques(model_of([1, 1, 1], [-np.inf], [-1], **bounds))) == 0
 
 
-def test_the_limit_caps_the_table():
+def test_the_limit_caps_the_table(monkeypatch):
     model = model_of(np.eye(20)[:10] + np.eye(20)[10:], [-np.inf] * 10, [1] * 10)
     assert len(find_cliques(model)) == 10
-    assert len(find_cliques(model, limit=6)) == 3
+    monkeypatch.setattr(domain, "MEMBER_LIMIT", 6)
+    assert len(find_cliques(model)) == 3
 
 
 def test_a_model_without_rows_or_binaries_has_an_empty_table():
