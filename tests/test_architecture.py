@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import importlib
 import json
 import subprocess
@@ -54,8 +55,9 @@ MIP_ORDER = (
 
 MIP_PLACE = {part: number for number, part in enumerate(MIP_ORDER)}
 
-EXCEPT = {("outcome", "report")}
-"""``Outcome.plot`` imports what draws when it is called."""
+EXCEPT = {("outcome", "report"), ("native", "core")}
+"""``Outcome.plot`` imports what draws when it is called, and ``native`` the errors that it raises;
+all else in ``core`` may use compiled loops."""
 
 LONGEST = 500
 """Lines of a file."""
@@ -140,6 +142,27 @@ def circles(root: Path) -> Iterator[str]:
         yield from visit(module, ())
 
 
+def folders_in_circles(root: Path) -> Iterator[str]:
+    """Within each folder its files and folders import each other in one direction only."""
+    edges = import_graph(root)
+    folders = {
+        ".".join(name.split(".")[:n]) for name in edges for n in range(1, name.count(".") + 1)
+    }
+    for folder in sorted(folders):
+        depth = folder.count(".") + 1
+        parts: dict[str, set[str]] = {}
+        for module, others in edges.items():
+            for other in others:
+                if module.startswith(f"{folder}.") and other.startswith(f"{folder}."):
+                    part, of = module.split(".")[depth], other.split(".")[depth]
+                    if part != of and (part, of) not in EXCEPT:
+                        parts.setdefault(part, set()).add(of)
+        try:
+            graphlib.TopologicalSorter(parts).prepare()
+        except graphlib.CycleError as error:
+            yield f"{folder}: {' -> '.join(reversed(error.args[1]))}"
+
+
 def long_files(root: Path) -> Iterator[str]:
     for path in sources(*WINGS, "tests", "benchmarks", "examples", root=root):
         lines = text_of(path).count("\n")
@@ -202,6 +225,14 @@ BROKEN: dict[Rule, dict[str, dict[str, str]]] = {
             "solvers/__init__.py": "",
             "solvers/a/__init__.py": "from solvers.b import f",
             "solvers/b.py": "from .a import g",
+        },
+    },
+    folders_in_circles: {
+        "solvers.x: b -> c -> b": {
+            "solvers/x/b/one.py": "from solvers.x.c.two import f",
+            "solvers/x/c/two.py": "",
+            "solvers/x/c/three.py": "from solvers.x.b.four import g",
+            "solvers/x/b/four.py": "",
         },
     },
     long_files: {

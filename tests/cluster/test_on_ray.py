@@ -180,8 +180,8 @@ def test_members_of_a_portfolio_prove_what_one_machine_does(cluster):
 
 def test_parts_of_a_model_prove_it_together(cluster, monkeypatch):
     """Nobody has the whole model here, so that the proof is that of the parts."""
-    from gpu_bridge.pipeline.portfolio.members import Member, Seat
     from gpu_bridge.pipeline.routes import cluster as route
+    from gpu_bridge.pipeline.routes.cluster_members import Member, Seat
 
     parts = [Member(f"leaf {k}", Seat(1, 0), k, leaf=k) for k in range(2)]
     monkeypatch.setattr(route, "line_up", lambda seats, options: parts)

@@ -19,7 +19,8 @@ import numpy as np
 from gpu_bridge.cluster.calls import Calls, pack, pack_start
 from gpu_bridge.cluster.connection import join
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.portfolio.members import (
+from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes.cluster_members import (
     Bounds,
     Member,
     depth_of,
@@ -28,7 +29,6 @@ from gpu_bridge.pipeline.portfolio.members import (
     seats,
     solve_member,
 )
-from gpu_bridge.pipeline.routes import Choice
 from solvers.core.concurrency import LOOK_AGAIN, start_thread
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_bridge.cluster.remote import Exchange
-from gpu_bridge.pipeline.portfolio.members import MemberProgress
+from gpu_bridge.pipeline.routes.cluster_members import MemberProgress
 
 
 def member(exchange: Exchange, leaf: int | None = None) -> MemberProgress:

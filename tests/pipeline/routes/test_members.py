@@ -6,7 +6,7 @@ import pytest
 
 from gpu_bridge.cluster.connection import Node
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.portfolio.members import MEMBER_CORES, Seat, depth_of, line_up, seats
+from gpu_bridge.pipeline.routes.cluster_members import MEMBER_CORES, Seat, depth_of, line_up, seats
 from solvers.core.errors import DeviceError
 
 CPUS, GPUS = Node(2 * MEMBER_CORES, 0), Node(2 * MEMBER_CORES, 2)

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from gpu_bridge.options import make_options
-from gpu_bridge.pipeline.portfolio.members import part, within
+from gpu_bridge.pipeline.routes.cluster_members import part, within
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 
