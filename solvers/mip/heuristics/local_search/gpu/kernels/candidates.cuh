@@ -23,6 +23,7 @@ BOTH double Walker<Group>::need_of(int row) const {
 
 template <class Group>
 BOTH void Walker<Group>::draw_rows(int rows) const {
+    group.sync();  // all lanes have read the sample of the step before
     for (int at = group.lane; at < rows; at += STRIDE) {
         const int part = count / rows, more = count % rows;  // one row of each part of the list
         const int position = at * part + min(at, more) +
