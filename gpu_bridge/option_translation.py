@@ -104,8 +104,9 @@ def _kept_by(row: OptionRow, candidate: OtherName, value: Any) -> Any:
     if not candidate.solver or row.name not in TOLERANCES or row.high is None:
         return value
     number = number_or_text(value) if isinstance(value, str) else value
-    is_number = isinstance(number, (int, float)) and not isinstance(number, bool)
-    return row.high if is_number and number > row.high else value
+    if isinstance(number, bool) or not isinstance(number, (int, float)):
+        return value
+    return row.high if number > row.high else value
 
 
 def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:

@@ -18,11 +18,10 @@ from solvers.core.outcome import (
 )
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.highs.answer import outcome_of, to_outcome
 from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
-from solvers.highs.model import Prepared, lp_settings, mip_settings, prepare
+from solvers.highs.model import Prepared, lp_settings, mip_settings, outcome_of, prepare, to_outcome
 from solvers.highs.run import run
 from solvers.highs.task import Brief, Offers, Reply, Setting, Task, Work
 from solvers.highs.under_way import QUIET, UnderWay, settings_for

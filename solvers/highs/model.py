@@ -1,4 +1,4 @@
-"""From a :class:`~solvers.core.problem.Problem` to what HiGHS can take without losing anything.
+"""From a problem to what HiGHS can take without losing anything, and from its reply to an outcome.
 
 HiGHS drops matrix entries of at most ``small_matrix_value``, which cannot be set below
 1e-12. No coefficient of a model may vanish unseen, so rows
@@ -18,8 +18,9 @@ import numpy as np
 from solvers.core.concurrency import usable_cores
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
+from solvers.core.outcome import Basis, Outcome, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.highs.task import FEW_ENTRIES, FloatArray, Model, Setting
+from solvers.highs.task import FEW_ENTRIES, FloatArray, Model, Reply, Setting
 
 # From our options to those of HiGHS.
 
@@ -245,3 +246,32 @@ def _row_scale(problem: Problem) -> FloatArray | None:
 def _power_of_two(value: FloatArray) -> FloatArray:
     """Return the largest powers of two that are not greater than positive values."""
     return np.asarray(np.ldexp(1.0, np.frexp(value)[1] - 1))
+
+
+def to_outcome(reply: Reply, prepared: Prepared, pool: tuple[PoolSolution, ...] = ()) -> Outcome:
+    """Translate HiGHS's reply into an outcome in the units of the problem."""
+    basis = None
+    if reply.column_status is not None and reply.row_status is not None:
+        basis = Basis(reply.column_status, reply.row_status)
+    return outcome_of(
+        reply.solution_status,
+        reply.stop_reason,
+        objective=reply.objective,
+        bound=reply.bound,
+        x=reply.x,
+        row_activity=prepared.rows_back(reply.row_activity),
+        row_dual=prepared.duals_back(reply.row_dual),
+        reduced_cost=reply.reduced_cost,
+        basis=basis,
+        primal_ray=reply.primal_ray,
+        dual_ray=prepared.duals_back(reply.dual_ray),
+        candidate=reply.candidate,
+        message=reply.message,
+        statistics=dict(reply.statistics),
+        pool=pool,
+    )
+
+
+def outcome_of(status: SolutionStatus, reason: StopReason, **fields: object) -> Outcome:
+    """Return an outcome of HiGHS's with these fields."""
+    return Outcome(status, reason, proof=Proof.SEARCH, engine="highs", device="cpu", **fields)  # type: ignore[arg-type]
