@@ -39,16 +39,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     records = {}
     print("| project | tests | failed | also HiGHS | also CBC | rest: same objectives |")
     print("|---|---|---|---|---|---|", flush=True)
-    for project in PROJECTS:
-        if given.only is None or project.name in given.only:
-            try:
-                sources = sources_of(project, cache, given.origin)
-                runs = compare(project, cache, tests_of(project, sources), given.limit, given.all)
-            except (RuntimeError, subprocess.CalledProcessError) as error:
-                print(f"| {project.label} | not run: {error} |", flush=True)
-                continue
-            records[project.name] = {solver: vars(one) for solver, one in runs.items()}
-            print(row(project, runs), flush=True)
+    known = {project.name: project for project in PROJECTS}
+    for project in [known[name] for name in given.only or known]:
+        try:
+            sources = sources_of(project, cache, given.origin)
+            runs = compare(project, cache, tests_of(project, sources), given.limit, given.all)
+        except (RuntimeError, subprocess.CalledProcessError) as error:
+            print(f"| {project.label} | not run: {error} |", flush=True)
+            continue
+        records[project.name] = {solver: vars(one) for solver, one in runs.items()}
+        print(row(project, runs), flush=True)
     if given.output is not None:
         given.output.write_text(json.dumps(records, indent=1))
 
