@@ -14,14 +14,13 @@ from gpu_bridge.batch.outcomes import Singles
 from gpu_bridge.lazy import LazySequence
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.pipeline.deadline import answered
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import Device, find_device
 from solvers.core.outcome import Outcome as Claim
 from solvers.core.outcome import Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress, run_beside
 
 if TYPE_CHECKING:
     from solvers.knapsack.batch import ManyPackings
@@ -66,7 +65,9 @@ def solve_knapsacks(
         if model is None:
             return None
         models.append(model)
-    answer = answered(lambda own: _solve(models, options, own), progress, ENGINE)
+    answer = run_beside(
+        lambda own: _solve(models, options, own), DetachableProgress(progress), ENGINE
+    )
     if answer is None:
         return None
     told = Told.of(answer, progress)
@@ -196,7 +197,9 @@ def solve_knapsack_batch(
         return None
     if not _batch_may_be_one(batch):
         return None
-    answer = answered(lambda own: _solve_batch(batch, options, own), progress, ENGINE)
+    answer = run_beside(
+        lambda own: _solve_batch(batch, options, own), DetachableProgress(progress), ENGINE
+    )
     return None if answer is None else Knapsacks(Lazily(batch, Told.of(answer, progress), options))
 
 
@@ -257,7 +260,7 @@ def _whole(
 
     Where a device is given, in the narrowest type it takes, in memory it is filled from fastest.
     """
-    from solvers.core.concurrency import threads_for
+    from solvers.core.cores import threads_for
     from solvers.knapsack.batch.problems import staging, types_for
     from solvers.native.knapsack_batch_check import make_whole
 
@@ -344,7 +347,7 @@ class Knapsacks(Singles):
 
     def _points(self) -> FloatArray:
         """Return (K, n) points, NaN where a member has none."""
-        from solvers.core.concurrency import threads_for
+        from solvers.core.cores import threads_for
         from solvers.native.knapsack_batch_check import points
 
         answer, outcomes = self._answer, self.outcomes

@@ -13,15 +13,13 @@ import numpy as np
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.pipeline.deadline import ContenderProgress
-from gpu_bridge.pipeline.race import LOOK_AGAIN
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers.core.analyses import Analyses
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 
 SMALL_NONZEROS = 50_000
 """LPs with fewer entries are solved by one thread each, by HiGHS even if PDLP is asked for, which
@@ -144,11 +142,11 @@ def _solve_small(
     return Outcome.in_model_sense(answer, lp)
 
 
-class _OfOne(ContenderProgress):
+class _OfOne(DetachableProgress):
     """One of many: it hears an interruption of the whole call, keeps its own time, says nothing."""
 
     def __init__(self, parent: Progress) -> None:
-        super().__init__(parent, "")
+        super().__init__(parent)
         self._before = parent.seconds
         self.time_limit = parent.time_left
 

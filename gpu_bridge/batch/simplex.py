@@ -16,12 +16,12 @@ from gpu_bridge.batch.outcomes import Part, Singles, Together, proven_bounds
 from gpu_bridge.batch.verify import Checked, check_claims
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
-from gpu_bridge.pipeline.deadline import answered
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Basis, SolutionStatus, Start, StopReason
 from solvers.core.outcome import Outcome as Claim
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.core.progress import DetachableProgress, run_beside
 from solvers.simplex.batch.data import NOT_REACHED, BatchData
 
 if TYPE_CHECKING:
@@ -67,8 +67,10 @@ def settle(
     options, progress
         Of the call.
     """
-    checked = answered(
-        lambda own: check_claims(data, answer, claimed, options, own), progress, "check"
+    checked = run_beside(
+        lambda own: check_claims(data, answer, claimed, options, own),
+        DetachableProgress(progress),
+        "check",
     )
     if checked is None:
         checked = Checked.nothing(len(batch))
@@ -220,7 +222,11 @@ def solve_by_simplex(
     from solvers.simplex import batch as engine
 
     data = simplex_data(batch, start)
-    answer = answered(lambda own: engine.solve(data, options, own, check=True), progress, "simplex")
+    answer = run_beside(
+        lambda own: engine.solve(data, options, own, check=True),
+        DetachableProgress(progress),
+        "simplex",
+    )
     if answer is None:  # the time is up, which singly they are told
         members = [batch.member_or_crossing(k) for k in range(len(batch))]
         return Singles(labelled(solve_singles(members, options, progress), batch), batch)

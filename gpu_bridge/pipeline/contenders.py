@@ -17,18 +17,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.race import LOOK_AGAIN, Contender, race
+from gpu_bridge.pipeline.race import Contender, race
 from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
 from gpu_bridge.pipeline.turns import PREPARING, Turns
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.analyses import Analyses
-from solvers.core.concurrency import usable_cores
+from solvers.core.cores import usable_cores
 from solvers.core.device import cpu, find_device, seen_gpu
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress
 
 RACE_NONZEROS = 5_000
 """From this size on several engines race; smaller models are solved before a race is set up."""

@@ -18,7 +18,6 @@ import numpy as np
 import solvers.core.outcome
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
-from gpu_bridge.pipeline.deadline import in_time
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.registry import ENGINES, Route, choose, unheeded
 from gpu_bridge.pipeline.routes import PDLP, Choice
@@ -38,9 +37,9 @@ from gpu_bridge.verify.trust import (
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import expect, look_for
 from solvers.core.errors import EngineError
-from solvers.core.outcome import SolutionStatus, Start, StopReason
+from solvers.core.outcome import Event, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Patience, Progress, run_beside
 
 if TYPE_CHECKING:
     from gpu_bridge.report.explain import Explanation
@@ -52,7 +51,56 @@ EXPLANATION_SHARE = 0.5
 
 LIMITS = (StopReason.TIME_LIMIT, StopReason.ITERATION_LIMIT, StopReason.INTERRUPTED)
 
+WHOLE = Patience(0.06, 1.4, 3.6)
+"""That with a whole solve: its engines' and what it takes to verify an answer."""
+
 REFERENCE = Choice("highs", "cpu", "a second opinion")
+
+
+class ForwardingProgress(DetachableProgress):
+    """The progress of a whole solve, as long as the caller waits: everything is passed on.
+
+    Attributes
+    ----------
+    best : (n,) float64 or None
+        The best point that was told, for want of an answer.
+    """
+
+    def __init__(self, parent: Progress) -> None:
+        super().__init__(parent)
+        self.best: FloatArray | None = None
+
+    @property
+    def best_objective(self) -> float:
+        """Best objective reported so far; NaN without one."""
+        return self._parent.best_objective
+
+    @property
+    def best_bound(self) -> float:
+        """Best bound reported so far; NaN without one."""
+        return self._parent.best_bound
+
+    @property
+    def history(self) -> tuple[Event, ...]:
+        """Every improvement of incumbent or bound so far, in order of time."""
+        return self._parent.history
+
+    def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
+        """Pass a point on, and keep it if it is better than all before it."""
+        if self.abandoned or not self._parent.incumbent(objective, source, x):
+            return False
+        if x is not None:
+            self.best = np.array(x, dtype=np.float64)
+        return True
+
+    def bound(self, value: float, source: str) -> bool:
+        """Pass a bound on."""
+        return not self.abandoned and self._parent.bound(value, source)
+
+    def engine_output(self, line: str) -> None:
+        """Pass a line of a wrapped engine's log on."""
+        if not self.abandoned:
+            self._parent.engine_output(line)
 
 
 def run_engines(
@@ -84,14 +132,20 @@ def run_engines(
     more = f"; {' and '.join(idle)} {verb} nothing there" if idle else ""
     progress.decision(f"{chosen.title}: {chosen.reason}{more}")
     expect(chosen.device)
-    answer, explanation = in_time(
-        lambda relayed: _explained(problem, options, chosen, relayed, start),
-        progress,
-        lambda stopped, x: (
-            _without_engine(problem, options, chosen, stopped, start, x, progress.held),
-            None,
-        ),
+    forwarding = ForwardingProgress(progress)
+    found = run_beside(
+        lambda own: _explained(problem, options, chosen, own, start),
+        forwarding,
+        "solve",
+        patience=WHOLE.after,
     )
+    if found is None:
+        progress.log("The time was up while something was busy that hears of no limit.")
+        stopped = progress.should_stop()
+        assert stopped is not None  # nothing else ends the wait
+        x, held = forwarding.best, progress.held
+        found = _without_engine(problem, options, chosen, stopped, start, x, held), None
+    answer, explanation = found
     answer = _with_known(problem, options, answer, known)
     by_race = bool(chosen.contenders) or chosen.method == PDLP
     if by_race and answer.solution_status is SolutionStatus.NOTHING:
@@ -321,8 +375,9 @@ def _device_name(choice: Choice, options: Options) -> str:
 
 def explained_in_time(problem: Problem, options: Options, progress: Progress) -> Explanation | None:
     """Return why a problem is infeasible, if that is found out within the time left."""
-    return in_time(
-        lambda relayed: explain_infeasibility(problem, options, relayed),
-        progress,
-        lambda stopped, x: None,
+    return run_beside(
+        lambda own: explain_infeasibility(problem, options, own),
+        ForwardingProgress(progress),
+        "explanation",
+        patience=WHOLE.after,
     )

@@ -18,14 +18,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpu_bridge.pipeline.deadline import ContenderProgress
-from gpu_bridge.report.log_text import clock, labelled
+from gpu_bridge.report.log_text import clock, figure_text, labelled
 from gpu_bridge.verify.verify import verify
-from solvers.core.concurrency import leave
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Patience, Progress, leave
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What a verified answer has to say to end a race."""
@@ -37,25 +35,79 @@ RANK = {
 }
 """How much an answer says that does not settle the question."""
 
-LOOK_AGAIN = 0.05
-"""Seconds between two looks at clock and interruption while nobody has ended."""
-
-PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.05, 1.0, 3.0
-"""How long engines may go on after a limit or an interruption before they are left behind: this
-part of the time used, within bounds. A child needs up to 2.4 s to save what it has."""
+PATIENCE = Patience(0.05, 1.0, 3.0)
+"""That with engines after a limit or an interruption, before they are left behind. A child needs up
+to 2.4 s to save what it has."""
 
 PATIENCE_HOLDING = 0.5
 """Seconds that they have instead once a point is at hand that one of them held on its way: what
 comes yet is seldom much better."""
 
-PARTING_SHARE, PARTING_LOW, PARTING_HIGH = 0.003, 0.002, 0.1
-"""How long the winner waits for the others to be gone: this part of its time, within bounds. Most
-are gone at once, and it is for the caller's next solve only that anybody waits."""
+PARTING = Patience(0.003, 0.002, 0.1)
+"""That of the winner until the others are gone. Most are gone at once, and it is for the caller's
+next solve only that anybody waits."""
 
-GRACE_SHARE, GRACE_LOW, GRACE_HIGH = 0.02, 0.005, 30.0
-"""How long a preferred contender may go on after another was first: this part of the time used,
-within bounds. With what a race costs besides, more would make it slower than the faster of its
-contenders by more than a tenth."""
+GRACE = Patience(0.02, 0.005, 30.0)
+"""That with a preferred contender after another was first. With what a race costs besides, more
+would make it slower than the faster of its contenders by more than a tenth."""
+
+SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
+"""Figures of an iteration that say how near an engine is."""
+
+
+class ContenderProgress(DetachableProgress):
+    """The :class:`~solvers.core.progress.Progress` of one engine among several.
+
+    Clock, time limit and interruption are those of the solve; besides, the engine alone can be
+    told that its answer is wanted no more, from when on it is not heard either. Log messages carry
+    its name; the running text of a wrapped engine is left out, because that of several would be
+    unreadable. Nothing an engine claims in a race counts before it is verified.
+
+    Parameters
+    ----------
+    parent : Progress
+        That of the solve.
+    name : str
+        What the log calls the engine.
+    """
+
+    def __init__(self, parent: Progress, name: str) -> None:
+        super().__init__(parent)
+        self.name = name
+        self._count = 0
+        self._figures: dict[str, float | int | str] = {}
+
+    def iteration(self, count: int, **figures: float | int | str) -> None:
+        """Remember how far the engine has come and pass it on."""
+        if self.abandoned:
+            return
+        self._count = count
+        if figures:
+            self._figures = dict(figures)
+            self._parent.iteration(count, **figures)
+        self._parent.standing(self.name, self._short())
+
+    def log(self, message: str) -> None:
+        """Write a message to the log under the engine's name."""
+        if not self.abandoned:
+            self._parent.log(f"{self.name}: {message}")
+
+    @property
+    def reached(self) -> str:
+        """What the engine had reached, in words."""
+        if not self._count:
+            return "no iteration reported"
+        known = [name for name in SHOWN_FIGURES if _is_number(self._figures.get(name))]
+        figures = [
+            f"{name.replace('_', ' ')} {figure_text(name, self._figures[name])}" for name in known
+        ]
+        return ", ".join([f"{self._count} iterations", *figures])
+
+    def _short(self) -> str:
+        """Return the iterations and the largest error for a narrow column."""
+        errors = [self._figures.get(name) for name in SHOWN_FIGURES]
+        known = [float(error) for error in errors if error is not None and _is_number(error)]
+        return f"{self._count} ({max(known):.1e})" if known else str(self._count)
 
 
 @dataclass(frozen=True)
@@ -142,7 +194,7 @@ def race(
     finally:
         for runner in runners:
             runner.progress.abandon()
-        _part(runners, 0.0 if within else _patience(progress.seconds))
+        _part(runners, 0.0 if within else PARTING.after(progress.seconds))
     if winner is not None and winner.answer is not None:
         progress.log(_report(winner, ended, runners))
         return winner.answer
@@ -229,7 +281,7 @@ def _until_settled(
             finish = finishes.get(timeout=min(LOOK_AGAIN, max(0.0, give_up_at - progress.seconds)))
         except queue.Empty:
             if np.isinf(give_up_at) and progress.should_stop() is not None:
-                give_up_at = _later(progress, PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH)
+                give_up_at = _later(progress, PATIENCE)
                 if not within and _holds_values(runners):
                     give_up_at = min(give_up_at, progress.seconds + PATIENCE_HOLDING)
             continue
@@ -242,7 +294,7 @@ def _until_settled(
         if winner is not None:
             if prefer not in names - {one.contender.name for one in ended}:
                 break
-            give_up_at = min(give_up_at, _later(progress, GRACE_SHARE, GRACE_LOW, GRACE_HIGH))
+            give_up_at = min(give_up_at, _later(progress, GRACE))
     return winner, ended
 
 
@@ -252,15 +304,10 @@ def _holds_values(runners: Sequence[_Runner]) -> bool:
     return any(one is not None and one.solution_status.has_values for one in held)
 
 
-def _later(progress: Progress, share: float, low: float, high: float) -> float:
-    """Return the time of the solve that is a share of itself away, within bounds."""
+def _later(progress: Progress, patience: Patience) -> float:
+    """Return the time of the solve at which patience that begins now is over."""
     now = progress.seconds
-    return now + float(np.clip(share * now, low, high))
-
-
-def _patience(seconds: float) -> float:
-    """Return how long to wait for contenders to end after a race of so many seconds."""
-    return float(np.clip(PARTING_SHARE * seconds, PARTING_LOW, PARTING_HIGH))
+    return now + patience.after(now)
 
 
 def _part(runners: Sequence[_Runner], patience: float) -> None:
@@ -302,3 +349,7 @@ def _report(winner: Finish, ended: Sequence[Finish], runners: Sequence[_Runner])
             fate = f", out after {out[name].seconds:.2f} s" if name in out else ""
             lines.append(f"{name}: {runner.progress.reached}{fate}")
     return labelled("Race", "\n".join(lines))
+
+
+def _is_number(value: float | int | str | None) -> bool:
+    return value is not None and not isinstance(value, str) and bool(np.isfinite(value))

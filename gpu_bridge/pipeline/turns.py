@@ -13,8 +13,7 @@ import math
 import threading
 import time
 
-from solvers.core.concurrency import LOOK_AGAIN
-from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 
 INTERIOR_SECONDS, INTERIOR_SECONDS_BY_NONZERO = 0.6, 5e-6
 """What interior point takes on a GPU, and each nonzero adds: on an H200, 0.5 to 1.4 s on nine

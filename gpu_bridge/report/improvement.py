@@ -27,15 +27,13 @@ from gpu_bridge.verify.verify import snap
 from solvers.core.errors import OptionError
 from solvers.core.outcome import relative_gap
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import LOOK_AGAIN
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options
 
 GRACE = 0.25
 """Seconds that the function may go on beyond the time limit before the solve returns without it."""
-
-LOOK_AGAIN = 0.02
-"""Seconds between two looks at the function while the solve waits for it."""
 
 WAITING_BYTES = 64 * 2**20
 """Points that may wait for a slow function take at most about this much memory."""

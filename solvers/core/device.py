@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.concurrency import start_thread
 from solvers.core.errors import DeviceError
 from solvers.core.process_state import Slot
+from solvers.core.progress import start_thread
 from solvers.core.transfers import PIECE, fetch, send
 
 CUDA_13 = 13000

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 
 if TYPE_CHECKING:
     from solvers.core.device import Device

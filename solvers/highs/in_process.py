@@ -13,17 +13,13 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
-from solvers.core.concurrency import leave, start_thread
 from solvers.core.outcome import StopReason
 from solvers.core.process_state import Slot
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress, leave, start_thread
 from solvers.highs.run import run
 from solvers.highs.task import FloatArray, Model, Offers, Reply, Running, Task, Told, WhileItRuns
 
 Answer = TypeVar("Answer")
-
-LOOK_AGAIN = 0.05
-"""Seconds between two looks at the running thread, so that signals are heard."""
 
 
 class ProgressChannel:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.core.concurrency import usable_cores
+from solvers.core.cores import usable_cores
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Basis, Outcome, PoolSolution, Proof, SolutionStatus, StopReason

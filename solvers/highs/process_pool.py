@@ -21,10 +21,9 @@ from dataclasses import dataclass, field
 from io import FileIO
 from typing import IO
 
-from solvers.core.concurrency import start_thread
 from solvers.core.errors import EngineError
 from solvers.core.process_state import Slot
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, start_thread
 from solvers.highs import messages
 from solvers.highs.task import Reply, Task
 

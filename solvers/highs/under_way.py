@@ -15,8 +15,8 @@ from dataclasses import replace
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
-from solvers.highs.in_process import LOOK_AGAIN, Begun, ProgressChannel, wait_for_reply
+from solvers.core.progress import LOOK_AGAIN, Progress
+from solvers.highs.in_process import Begun, ProgressChannel, wait_for_reply
 from solvers.highs.model import Prepared, to_outcome
 from solvers.highs.run import run
 from solvers.highs.task import Model, Offers, Setting, Task, WhileItRuns

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.concurrency import start_thread
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress, start_thread
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.cudss_library import OutOfMemoryError, check
 from solvers.interior_point.linear_system import DUAL_REGULARISATION, SingularError
@@ -31,9 +30,6 @@ MEMORY_FIGURES = 16
 """Figures of the memory estimate; the second is the most that the GPU has to hold."""
 
 PEAK_ON_DEVICE = 1
-
-LOOK_AGAIN = 0.1
-"""Seconds between two looks whether to stop, while the library is busy."""
 
 
 class CuDSS:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 from solvers.core.errors import EngineError
 from solvers.core.process_state import Slot
 from solvers.kernels.compiled import file_stem, find_compiled

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.core.concurrency import leave, start_thread, usable_cores
+from solvers.core.cores import usable_cores
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, leave, start_thread
 from solvers.mip.budget import Budget
 from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, MipModel
 from solvers.mip.solutions.incumbents import IncumbentStore

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.outcome import relative_gap
+from solvers.core.progress import LOOK_AGAIN
 from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from solvers.core.concurrency import LOOK_AGAIN, leave, start_thread
 from solvers.core.device import Device, cpu, find_devices
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress, leave, start_thread
 from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from solvers import highs
-from solvers.core.concurrency import LOOK_AGAIN, leave, start_thread
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress, leave, start_thread
 from solvers.highs.child import SMALL_MIP
 from solvers.mip.context import TROUBLE, SolveContext
 from solvers.mip.model import lowered

@@ -20,13 +20,10 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from solvers.core.concurrency import LOOK_AGAIN, run_beside
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, PATIENCE, DetachableProgress, Progress, run_beside
 from solvers.mip.context import Knowledge, SolveContext, answer
 from solvers.mip.heuristics.constructive import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducer, Reducing, SolveExactly, unreduced
@@ -35,14 +32,6 @@ from solvers.mip.proof_stage import Proving
 if TYPE_CHECKING:
     from solvers.highs.under_way import UnderWay
     from solvers.mip.portfolio.heuristic import HeuristicContext
-
-
-# Keeping the limit of a mixed-integer solve: whoever is deaf has a moment.
-
-
-PATIENCE_SHARE, PATIENCE_LOW, PATIENCE_HIGH = 0.03, 0.5, 3.0
-"""How long a solve may go on after the limit or an interruption to come to its end: this part of
-the time used, within bounds in seconds."""
 
 
 def wait_for(
@@ -68,21 +57,17 @@ def wait_for(
         What the work raised.
     """
     found = run_beside(
-        work,
-        progress,
+        lambda own: work(),
+        DetachableProgress(progress),
         "schedule",
-        patience=lambda: _patience(progress),
+        patience=PATIENCE.after,
         is_over=lambda: progress.should_stop() is not None or is_settled(),
     )
     if found is not None:
-        return found[0]
+        return found
     if progress.should_stop() is not None:
         progress.log("The time was up while heuristics were busy.")
     return otherwise()
-
-
-def _patience(progress: Progress) -> float:
-    return float(np.clip(PATIENCE_SHARE * progress.seconds, PATIENCE_LOW, PATIENCE_HIGH))
 
 
 def solve(

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress

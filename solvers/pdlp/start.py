@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 from solvers.core.device import Device
 from solvers.core.lp_answer import Norms, allowed_duals, judge
 from solvers.core.options import EngineOptions

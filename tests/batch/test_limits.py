@@ -12,10 +12,9 @@ import pytest
 import gpu_bridge
 from gpu_bridge import SolutionStatus, StopReason
 from gpu_bridge.batch import one_by_one
-from gpu_bridge.pipeline.deadline import answered
 from solvers.core.outcome import Outcome
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress, run_beside
 from solvers.simplex import batch as engine
 from solvers.simplex.batch import Ending
 from tests.batch.families import boxed_family
@@ -63,7 +62,9 @@ def test_one_of_many_has_its_own_clock_and_says_nothing():
 
 def test_an_engine_that_does_not_come_back_is_left_behind_at_the_limit():
     end = threading.Event()
-    assert answered(lambda own: end.wait(120), Progress(0.05), "simplex") is None
+    assert (
+        run_beside(lambda own: end.wait(120), DetachableProgress(Progress(0.05)), "simplex") is None
+    )
     end.set()
 
 
@@ -72,7 +73,7 @@ def test_what_an_engine_raises_reaches_the_caller():
         raise MemoryError("too large")
 
     with pytest.raises(MemoryError, match="too large"):
-        answered(fails, Progress(100.0), "simplex")
+        run_beside(fails, DetachableProgress(Progress(100.0)), "simplex")
 
 
 def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):

@@ -16,11 +16,10 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.pipeline import brief
-from solvers.core.concurrency import left_behind
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, left_behind
 from solvers.highs import child, in_process, messages, process_pool, solve
 from solvers.highs.messages import (
     INCUMBENT,

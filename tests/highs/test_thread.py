@@ -7,10 +7,9 @@ import threading
 
 import pytest
 
-from solvers.core.concurrency import left_behind
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, left_behind
 from solvers.highs import child, in_process, session, solve
 from tests.highs.models import covering, packing
 from tests.soon import LONG, soon

@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from gpu_bridge.options import Options, make_options
-from solvers.core.concurrency import start_thread
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress, start_thread
 from solvers.highs import session
 from solvers.highs import under_way as under_way_module
 from solvers.highs.engine import search_briefly
-from solvers.highs.in_process import LOOK_AGAIN
 from solvers.highs.under_way import UnderWay
 from tests.highs.models import covering, market_split
 from tests.soon import LONG, soon

@@ -13,7 +13,7 @@ from solvers import mip
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Patience, Progress
 from solvers.mip.inference import domain
 from solvers.mip.solve import search, wait_for
 from tests.mip.test_solve import covering
@@ -43,7 +43,7 @@ def test_what_the_work_returns_or_raises_arrives() -> None:
 def test_what_is_deaf_holds_nobody_up(
     how: str, way: dict[str, object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(solve, "PATIENCE_LOW", 0.01)
+    monkeypatch.setattr(solve, "PATIENCE", Patience(0.0, 0.01, 0.01))
     released, busy = threading.Event(), threading.Event()
 
     def work_for_ever(*_: object) -> None:
@@ -86,7 +86,7 @@ def test_what_is_deaf_holds_nobody_up(
 def test_nobody_waits_for_what_is_busy_once_the_answer_is_settled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(solve, "PATIENCE_LOW", 0.01)
+    monkeypatch.setattr(solve, "PATIENCE", Patience(0.0, 0.01, 0.01))
     ready = threading.Event()
 
     def busy() -> Outcome:
@@ -100,7 +100,7 @@ def test_nobody_waits_for_what_is_busy_once_the_answer_is_settled(
 def test_a_point_with_nothing_to_improve_does_not_wait_for_presolve(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(solve, "PATIENCE_LOW", 0.01)
+    monkeypatch.setattr(solve, "PATIENCE", Patience(0.0, 0.01, 0.01))
     presolved = threading.Event()
 
     def reduce(progress: Progress) -> mip.Reduced:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_bridge.pipeline.deadline import ContenderProgress
+from gpu_bridge.pipeline.race import ContenderProgress
 from solvers.core.outcome import StopReason
 from solvers.core.progress import Progress
 

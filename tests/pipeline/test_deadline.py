@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge.pipeline import deadline, engines
-from gpu_bridge.pipeline.deadline import within_limit
+from gpu_bridge.pipeline import engines
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Patience, Progress, within_limit
 from tests.soon import LONG, soon
 
 DIET = Problem.from_arrays([2, 3], [[1, 1]], [4], upper=[3, np.inf])
@@ -45,10 +44,7 @@ def test_what_the_work_raises_is_raised() -> None:
 
 
 @pytest.mark.parametrize("interrupted", [False, True])
-def test_work_that_cannot_be_stopped_is_left_behind(
-    interrupted: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(deadline, "PATIENCE_LOW", 0.01)
+def test_work_that_cannot_be_stopped_is_left_behind(interrupted: bool) -> None:
     released, seen = threading.Event(), threading.Event()
     progress = BridgeProgress(60.0 if interrupted else 0.05)
 
@@ -61,7 +57,7 @@ def test_work_that_cannot_be_stopped_is_left_behind(
             seen.set()
         return ANSWER
 
-    found = within_limit(work, progress, "pdlp")
+    found = within_limit(work, progress, "pdlp", Patience(0.0, 0.01, 0.01))
     assert found.solution_status is SolutionStatus.NOTHING
     expected = StopReason.INTERRUPTED if interrupted else StopReason.TIME_LIMIT
     assert found.stop_reason is expected
@@ -101,7 +97,7 @@ def test_work_that_notices_the_limit_hands_over_what_it_has() -> None:
 def test_a_point_is_not_lost_where_the_solve_does_not_come_back(
     interrupted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deadline, "WHOLE_LOW", 0.01)
+    monkeypatch.setattr(engines, "WHOLE", Patience(0.0, 0.01, 0.01))
     over = threading.Event()
     x = np.array([3.0, 1.0])
 
@@ -132,8 +128,7 @@ def test_the_second_ctrl_c_raises_and_the_solve_is_told_to_end(
         assert soon(lambda: progress.abandoned)
         told.set()
 
-    monkeypatch.setattr(deadline, "WHOLE_LOW", LONG)
-    monkeypatch.setattr(deadline, "WHOLE_HIGH", LONG)
+    monkeypatch.setattr(engines, "WHOLE", Patience(0.0, LONG, LONG))
     monkeypatch.setattr(engines, "_answer", answer)
     with pytest.raises(KeyboardInterrupt):
         gpu_bridge.solve(DIET, method="highs")

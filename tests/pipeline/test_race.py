@@ -15,15 +15,13 @@ import pytest
 
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import race as module
-from gpu_bridge.pipeline.deadline import ContenderProgress
-from gpu_bridge.pipeline.race import Contender, better, race
+from gpu_bridge.pipeline.race import Contender, ContenderProgress, better, race
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
-from solvers.core.concurrency import left_behind
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Patience, Progress, left_behind
 from tests.soon import LONG, soon
 
 DIET = Problem.from_arrays([2, 3], [[1, 1]], [4], upper=[3, np.inf])
@@ -218,8 +216,7 @@ def test_an_engine_without_memory_is_out(gates: Gates) -> None:
 def test_an_interruption_reaches_all_and_the_best_is_kept(
     gates: Gates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PATIENCE_LOW", LONG)
-    monkeypatch.setattr(module, "PATIENCE_HIGH", LONG)
+    monkeypatch.setattr(module, "PATIENCE", Patience(0.0, LONG, LONG))
     progress = Progress()
     found = claim([3.0, 4.0], status=SolutionStatus.FEASIBLE, reason=StopReason.INTERRUPTED)
     timer = threading.Timer(0.1, progress.interrupt)
@@ -247,7 +244,7 @@ def test_a_time_limit_reaches_all(gates: Gates) -> None:
 def test_an_engine_that_does_not_hear_is_left_behind(
     gates: Gates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PATIENCE_LOW", 0.1)
+    monkeypatch.setattr(module, "PATIENCE", Patience(0.0, 0.1, 0.1))
     answer = run_race(DIET, Progress(0.05), stubborn=says(RIGHT, gates["much later"]))
     assert answer.solution_status is SolutionStatus.NOTHING
     assert answer.stop_reason is StopReason.TIME_LIMIT
@@ -278,8 +275,7 @@ def test_the_second_ctrl_c_stops_every_engine(gates: Gates) -> None:
 
 
 def test_a_preferred_engine_is_given_a_grace(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "GRACE_LOW", LONG)
-    monkeypatch.setattr(module, "GRACE_HIGH", LONG)
+    monkeypatch.setattr(module, "GRACE", Patience(0.0, LONG, LONG))
     vertex = claim([3.0, 1.0], [3.0], message="a vertex")
 
     def shortly_after(contender: Progress) -> Outcome:
@@ -296,7 +292,7 @@ def test_a_preferred_engine_is_given_a_grace(gates: Gates, monkeypatch: pytest.M
 
 
 def test_the_grace_ends(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "GRACE_LOW", 0.05)
+    monkeypatch.setattr(module, "GRACE", Patience(0.0, 0.05, 0.05))
     contenders = [
         Contender("interior", says(RIGHT)),
         Contender("vertex", works_until_told(gates["told"])),
@@ -307,8 +303,7 @@ def test_the_grace_ends(gates: Gates, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_grace_for_a_preferred_engine_that_is_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "GRACE_LOW", 1000.0)
-    monkeypatch.setattr(module, "GRACE_HIGH", 1000.0)
+    monkeypatch.setattr(module, "GRACE", Patience(0.0, 1000.0, 1000.0))
     contenders = [
         Contender("interior", says(RIGHT)),
         Contender("vertex", raises(EngineError("failed"))),

@@ -11,7 +11,7 @@ from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline import turns
 from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
-from gpu_bridge.pipeline.deadline import ContenderProgress
+from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.pipeline.turns import OBSERVED, PREPARING, Forecast, Turns
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason

@@ -16,11 +16,10 @@ from gpu_bridge.cluster.connection import Node
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.routes.mip import mip_route
-from solvers.core.concurrency import start_thread
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, start_thread
 
 MEMBER_CORES = 8
 """Cores of a member: two branch and bounds, and six threads of heuristics."""

@@ -11,7 +11,6 @@ import functools
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.pdlp import crossed, mended
@@ -20,7 +19,7 @@ from solvers.core.analyses import Analyses
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, within_limit
 
 PRESOLVE = "light"
 """Which presolve goes before the method, the same as before PDLP."""

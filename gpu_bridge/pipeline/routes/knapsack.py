@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.mip import go_on
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Patience, Progress, within_limit
 
 MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
 """Part of the time left that the exact engine may take for a multiple knapsack problem with
@@ -19,9 +18,8 @@ MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
 bound from the first second, but where a few items go into each knapsack it may not end; then branch
 and bound has the rest, from the best packing."""
 
-PATIENCE = 0.9
-"""Seconds after the limit in which the engine may end a stage and sum up: a limit holds to within
-a second, and what it has is worth it."""
+PATIENCE = Patience(0.03, 0.9, 3.0)
+"""That after the limit, in which the engine may end a stage and sum up: what it has is worth it."""
 
 
 def run(

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.deadline import within_limit
-from gpu_bridge.pipeline.race import LOOK_AGAIN, SETTLED, Contender, race
+from gpu_bridge.pipeline.race import SETTLED, Contender, race
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
@@ -26,7 +25,7 @@ from solvers.core.errors import DeviceError
 from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress, within_limit
 
 if TYPE_CHECKING:
     from solvers.presolve import Reduction

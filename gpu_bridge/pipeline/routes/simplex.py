@@ -11,13 +11,12 @@ from __future__ import annotations
 import dataclasses
 
 from gpu_bridge.options import Options
-from gpu_bridge.pipeline.deadline import within_limit
 from gpu_bridge.pipeline.routes import Choice
 from solvers.core.device import find_device
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Progress, within_limit
 
 PROOFS = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 

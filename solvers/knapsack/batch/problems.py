@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack

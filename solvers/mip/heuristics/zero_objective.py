@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
+from solvers.core.progress import LOOK_AGAIN
 from solvers.mip.budget import Budget
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.model import MipModel

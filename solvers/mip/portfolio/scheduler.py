@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from solvers.core.concurrency import LOOK_AGAIN
+from solvers.core.progress import LOOK_AGAIN
 from solvers.mip.budget import Budget
 from solvers.mip.portfolio.credit import Credit
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Report

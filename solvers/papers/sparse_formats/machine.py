@@ -16,7 +16,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.core.concurrency import usable_cores
+from solvers.core.cores import usable_cores
 from solvers.core.device import Device, cpu
 from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
 

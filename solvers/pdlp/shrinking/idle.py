@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 from solvers.core.lp_answer import Answer
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.rows import inner

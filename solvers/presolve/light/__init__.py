@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.concurrency import threads_for
+from solvers.core.cores import threads_for
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem

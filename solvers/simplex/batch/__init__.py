@@ -21,7 +21,7 @@ import numpy as np
 from solvers.core.device import Device, find_devices
 from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress
 from solvers.simplex.batch.data import DEFAULT, BatchAnswer, BatchData, Ending, Parameters, Settings
 from solvers.simplex.batch.prepare import prepare
 from solvers.simplex.batch.run import run, solve_where_it_fits
@@ -78,10 +78,6 @@ def solve(
     if len(devices) == 1 or data.count < len(devices):
         return solve_range(data, options.device)
     return solve_on_each(data, devices, solve_range)
-
-
-LOOK_AGAIN = 0.1
-"""Seconds of sleep at a time: a main thread that sleeps for longer may miss an interruption."""
 
 
 def solve_on_each(

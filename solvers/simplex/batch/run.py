@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.options import EngineOptions
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress
 from solvers.simplex.batch.data import BatchAnswer, Ending, Settings
 from solvers.simplex.batch.kernels.check import FAMILY as CHECK
 from solvers.simplex.batch.kernels.simplex import (
@@ -170,9 +170,6 @@ def _threads(rows: int, columns: int) -> int:
 
 STOP = -1
 """What the flag holds once the loop has to end."""
-
-LOOK_AGAIN = 0.02
-"""Seconds between two looks at the clock."""
 
 SLICES = 6
 """Launches on a GPU, if there are LPs enough, so that transfers have something to run beside."""

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.core.concurrency import LOOK_AGAIN
 from solvers.core.problem import FloatArray
+from solvers.core.progress import LOOK_AGAIN
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play
 from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE, Neighbourhood

@@ -10,9 +10,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from solvers.core.concurrency import StopFlag, left_behind, run_beside, start_thread
 from solvers.core.errors import EngineError
-from solvers.core.progress import Progress
+from solvers.core.progress import (
+    DetachableProgress,
+    Progress,
+    StopFlag,
+    left_behind,
+    run_beside,
+    start_thread,
+)
 from solvers.mip.heuristics.local_search.cpu.layout import BALANCED
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.native import Interrupted
@@ -21,7 +27,7 @@ from tests.soon import LONG, soon
 
 LEAVES_A_THREAD = """
 import threading, time
-from solvers.core.concurrency import leave
+from solvers.core.progress import leave
 
 def work():
     time.sleep({seconds})
@@ -41,8 +47,7 @@ def run(script: str) -> subprocess.CompletedProcess[str]:
 
 def ending(seconds: float, limit: float) -> str:
     script = (
-        "from solvers.core import concurrency\n"
-        f"concurrency.wait_for_left.__defaults__ = ({limit},)\n"
+        f"from solvers.core import progress\nprogress.wait_for_left.__defaults__ = ({limit},)\n"
     )
     done = run(script + LEAVES_A_THREAD.format(seconds=seconds))
     assert done.stderr == ""
@@ -141,8 +146,13 @@ def test_loops_of_other_threads_go_on() -> None:
 
 
 def test_a_loop_that_is_left_behind_ends() -> None:
+    walks = endless_walk()
     found = run_beside(
-        endless_walk(), Progress(), "test", patience=lambda: 0.0, is_over=lambda: True
+        lambda own: walks(),
+        DetachableProgress(Progress()),
+        "test",
+        patience=lambda seconds: 0.0,
+        is_over=lambda: True,
     )
     assert found is None
     assert soon(lambda: not [one for one in left_behind() if one.name == "test"])
