@@ -68,6 +68,6 @@ def test_simplex_that_does_not_ask_is_stopped(in_thread, monkeypatch):
 
     simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
     progress = Interrupted()
-    outcome = solve(packing(150, 300), simplex, progress, in_child=True)
+    outcome = solve(packing(300, 600), simplex, progress, in_child=True)
     assert outcome.stop_reason is StopReason.INTERRUPTED
     assert outcome.solution_status is not SolutionStatus.OPTIMAL
