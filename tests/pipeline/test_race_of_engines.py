@@ -25,7 +25,7 @@ from solvers import highs
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import Patience, Progress
 from solvers.highs import child
 from tests.cases import through
 from tests.locations import DATA
@@ -50,8 +50,7 @@ def everything_races(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def always_to_a_vertex(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let PDLP's own end wait for crossover, however busy this machine is."""
-    monkeypatch.setattr(race, "GRACE_LOW", 1000.0)
-    monkeypatch.setattr(race, "GRACE_HIGH", 1000.0)
+    monkeypatch.setattr(race, "GRACE", Patience(0.0, 1000.0, 1000.0))
 
 
 def break_all_but(alone: str | None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from solvers import pdlp as first_order
 from solvers import presolve
 from solvers.core.device import Device
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import Progress
+from solvers.core.progress import Patience, Progress
 from tests.locations import DATA
 from tests.pipeline.test_race_of_engines import always_to_a_vertex
 from tests.problems import LINEAR
@@ -137,7 +137,7 @@ def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch):
             never.wait(0.005)
         return answer
 
-    monkeypatch.setattr(race, "GRACE_LOW", 0.05)
+    monkeypatch.setattr(race, "GRACE", Patience(0.0, 0.05, 0.05))
     monkeypatch.setattr("solvers.highs.engine.to_vertex", endless)
     problem = gpu_bridge.read(ADLITTLE)
     progress = BridgeProgress()
