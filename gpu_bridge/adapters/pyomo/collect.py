@@ -10,10 +10,12 @@ are noted for Pyomo's own compiler (``compiler.py``).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any, NamedTuple, NoReturn
 
 from pyomo.common.numeric_types import native_numeric_types
 from pyomo.core.base import Objective
+from pyomo.core.base.expression import ScalarExpression
 from pyomo.core.base.var import ScalarVar
 from pyomo.core.expr.numeric_expr import (
     LinearExpression,
@@ -28,20 +30,35 @@ from pyomo.core.expr.relational_expr import (
     RangedExpression,
 )
 
-from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError, VarData
+from gpu_bridge.adapters.pyomo.interface import ExpressionData, IncompatiblePyomoModelError, VarData
 
-# Products of a parameter and a sum, multiplied out into terms of one variable each.
+# Products of a parameter and a sum, and named expressions, as terms of one variable each.
 #
 # ``p * (x - y)`` with a mutable parameter stays one product in Pyomo. Multiplied out once, only
-# the parameter has to be looked at when the model is solved again.
+# the parameter has to be looked at when the model is solved again, and of a named expression
+# whether it still means the same.
 
 
-PRODUCTS = frozenset({ProductExpression, NegationExpression})
 SUMS = frozenset({LinearExpression, SumExpression})
+NAMED = frozenset({ScalarExpression, ExpressionData})
+COMPOSED = frozenset({ProductExpression, NegationExpression, *NAMED})
 PLAIN_VARIABLES = frozenset({ScalarVar, VarData})
 
 Pair = tuple[Any, Any]
 """A factor and a variable, or 1 and whatever else is added."""
+
+
+class Meaning(NamedTuple):
+    """What a named expression stood for when a row was read."""
+
+    row: int
+    name: Any
+    argument: Any
+
+    @property
+    def holds(self) -> bool:
+        """Whether it still does: what an expression says never changes, so it would be another."""
+        return self.name._args_[0] is self.argument
 
 
 class Scaled(NamedTuple):
@@ -53,60 +70,78 @@ class Scaled(NamedTuple):
 
 def factor_pairs(
     terms: Sequence[Any], lengths: Sequence[int]
-) -> tuple[Sequence[Pair], Sequence[int]]:
-    """Return the terms of several rows as pairs, and how many belong to each row.
+) -> tuple[Sequence[Pair], Sequence[int], list[Meaning]]:
+    """Return the terms of several rows as pairs, how many belong to each, and what they rest on.
 
-    A product that is not linear, or not understood, is the second of a pair as it is.
+    A product that is not linear, or not understood, is the second of a pair as it is. A row is
+    known by its place in ``lengths``.
     """
-    if PRODUCTS.isdisjoint(set(map(type, terms))):
-        monomial = MonomialTermExpression  # a call for each term would take as long as the rest
+    monomial = MonomialTermExpression
+    if COMPOSED.isdisjoint(set(map(type, terms))):
+        # a call for each term would take as long as the rest
         pairs = [term._args_ if term.__class__ is monomial else (1.0, term) for term in terms]
-        return pairs, lengths
+        return pairs, lengths, []
     pairs = []
     counts = []
+    meanings: list[Meaning] = []
     every = iter(terms)
-    for length in lengths:
+    for row, length in enumerate(lengths):
         before = len(pairs)
-        for _ in range(length):
-            term = next(every)
-            out = multiplied_out(term) if term.__class__ in PRODUCTS else None
-            pairs.extend([_pair(term)] if out is None else out)
+        for term in islice(every, length):
+            kind = term.__class__
+            if kind is monomial:
+                pairs.append(term._args_)
+            elif kind not in COMPOSED or not _multiply_out(term, row, pairs, meanings):
+                pairs.append((1.0, term))
         counts.append(len(pairs) - before)
-    return pairs, counts
+    return pairs, counts, meanings
 
 
-def _pair(term: Any) -> Pair:
-    return term._args_ if term.__class__ is MonomialTermExpression else (1.0, term)
+def _multiply_out(term: Any, row: int, found: list[Pair], meanings: list[Meaning]) -> bool:
+    """Add the pairs that a term adds up to; False, and none added, where it is not understood.
+
+    Nor is one with a named expression in two places: sums of sums of sums may grow exponentially.
+    """
+    known, known_meanings = len(found), len(meanings)
+    names: set[int] = set()
+    left: list[Pair] = [(1.0, term)]
+    while left:
+        factor, part = left.pop()
+        kind = part.__class__
+        if kind in PLAIN_VARIABLES:
+            found.append((factor, part))
+        elif kind in NAMED and id(part) not in names:
+            names.add(id(part))
+            (argument,) = part._args_
+            meanings.append(Meaning(row, part, argument))
+            left.append((factor, argument))
+        elif (addends := _addends(factor, part)) is not None:
+            left.extend(addends)
+        elif kind not in NAMED and _is_data(part):
+            found.append((1.0, _times(factor, part)))
+        else:
+            del found[known:], meanings[known_meanings:]
+            return False
+    return True
 
 
-def multiplied_out(term: Any) -> list[Pair] | None:
-    """Return the pairs that a product adds up to; None where it is not understood."""
-    found: list[Pair] = []
-    return found if _multiply(term, 1.0, found) else None
-
-
-def _multiply(term: Any, factor: Any, found: list[Pair]) -> bool:
-    """Add the pairs of a term times a factor to those found; False where that cannot be done."""
-    kind = term.__class__
-    if kind in PLAIN_VARIABLES:
-        found.append((factor, term))
-        return True
+def _addends(factor: Any, part: Any) -> list[Pair] | None:
+    """Return what a factor times a sum or product adds up to, the last first; None of others."""
+    kind = part.__class__
     if kind is MonomialTermExpression:
-        coefficient, variable = term._args_
-        return _multiply(variable, _times(factor, coefficient), found)
+        coefficient, variable = part._args_
+        return [(_times(factor, coefficient), variable)]
     if kind in SUMS:
-        return all(_multiply(part, factor, found) for part in term._args_[: term._nargs])
+        return [(factor, addend) for addend in part._args_[part._nargs - 1 :: -1]]
     if kind is NegationExpression:
-        return _multiply(term._args_[0], _times(factor, -1.0), found)
-    if _is_data(term):
-        found.append((1.0, _times(factor, term)))
-        return True
-    if kind is not ProductExpression:
-        return False
-    left, right = term._args_
-    if _is_data(left):
-        return _multiply(right, _times(factor, left), found)
-    return _is_data(right) and _multiply(left, _times(factor, right), found)
+        return [(_times(factor, -1.0), part._args_[0])]
+    if kind is ProductExpression:
+        one, other = part._args_
+        if _is_data(one):
+            return [(_times(factor, one), other)]
+        if _is_data(other):
+            return [(_times(factor, other), one)]
+    return None
 
 
 def _is_data(item: Any) -> bool:
@@ -179,7 +214,7 @@ def describe(row: Any) -> str:
 
 
 NUMBERS = frozenset({float, int})
-SINGLE_TERMS = frozenset({MonomialTermExpression, ScalarVar, VarData, *PRODUCTS})
+SINGLE_TERMS = frozenset({MonomialTermExpression, ScalarVar, VarData, *COMPOSED})
 
 
 class RowCollector:

@@ -127,7 +127,8 @@ class Terms:
         label: Callable[[int], str],
     ) -> None:
         self._label = label
-        pairs, lengths = factor_pairs(terms, lengths)
+        pairs, lengths, meanings = factor_pairs(terms, lengths)
+        self._meanings = [meaning._replace(row=int(rows[meaning.row])) for meaning in meanings]
         self.rows: IndexArray = np.repeat(rows, lengths)
         flat = list(chain.from_iterable(pairs))
         self._factors, self.variables = flat[0::2], flat[1::2]
@@ -143,8 +144,13 @@ class Terms:
         if rows:
             self._keep(~np.isin(self.rows, list(rows)))
             self._constants = [pair for pair in self._constants if pair[0] not in rows]
+            self._meanings = [meaning for meaning in self._meanings if meaning.row not in rows]
             for read_already in ("coefficients", "_constant_rows", "constants"):
                 self.__dict__.pop(read_already, None)
+
+    def outdated(self) -> set[int]:
+        """Return the rows with a named expression that stands for something else by now."""
+        return {meaning.row for meaning in self._meanings if not meaning.holds}
 
     @cached_property
     def coefficients(self) -> Numbers:

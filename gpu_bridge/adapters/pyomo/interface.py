@@ -77,15 +77,17 @@ __all__ = [
 try:
     from pyomo.core.base.block import BlockData
     from pyomo.core.base.constraint import ConstraintData
+    from pyomo.core.base.expression import ExpressionData
     from pyomo.core.base.param import ParamData
     from pyomo.core.base.var import VarData
 except ImportError:
     from pyomo.core.base.block import _BlockData as BlockData
     from pyomo.core.base.constraint import _GeneralConstraintData as ConstraintData
+    from pyomo.core.base.expression import _GeneralExpressionData as ExpressionData
     from pyomo.core.base.param import _ParamData as ParamData
     from pyomo.core.base.var import _GeneralVarData as VarData
 
-__all__ = ["BlockData", "ConstraintData", "ParamData", "VarData"]
+__all__ = ["BlockData", "ConstraintData", "ExpressionData", "ParamData", "VarData"]
 
 
 # The exception for Pyomo models with parts that no engine here can treat.

@@ -82,7 +82,8 @@ class RowReader:
     """Turns collected rows into arrays; where they are read again, only what holds a parameter.
 
     Rows of unusual shape are compiled at each look, because a compiled row may depend on much:
-    named expressions, fixed variables, parameters.
+    named expressions, fixed variables, parameters. So are rows from when on a named expression of
+    theirs stands for something else.
     """
 
     def __init__(self, collected: RowCollector) -> None:
@@ -120,6 +121,10 @@ class RowReader:
 
         They are the very rows of the last look where no number has changed.
         """
+        outdated = self._added.outdated() | self._subtracted.outdated()
+        if outdated:
+            self._leave_out(outdated)
+            self._unusual = sorted({*self._unusual, *outdated})
         last, numbers = self._last, self._read_numbers()
         same = len(numbers) == len(self._numbers) and all(map(is_, numbers, self._numbers))
         self._numbers = numbers

@@ -20,6 +20,8 @@ def model() -> Any:
     m.x = pyo.Var([1, 2, 3], bounds=(0, 5))
     m.p = pyo.Param([1, 2], mutable=True, initialize={1: 3.0, 2: -2.0})
     m.q = pyo.Param(mutable=True, initialize=0.5)
+    m.e = pyo.Expression(expr=m.q * m.x[1] - m.x[2] + m.p[2])
+    m.f = pyo.Expression([1], rule=lambda m, _: 2 * m.e + m.x[3])
     return m
 
 
@@ -33,6 +35,9 @@ SHAPES = {
     "the negative": lambda m: -(m.p[1] * (m.x[1] + m.x[2])),
     "a constant part": lambda m: m.p[1] * (m.x[1] + 2 + m.q) + m.x[2],
     "one variable twice": lambda m: m.p[1] * (m.x[1] + m.x[2]) + m.q * (m.x[1] - m.x[2]),
+    "a named expression": lambda m: m.e,
+    "a named expression in a sum": lambda m: m.x[1] - m.e,
+    "named expressions within another": lambda m: m.p[1] * (m.f[1] + m.x[2]) + m.e,
     "nothing of it": lambda m: (m.p[1] - 3) * (m.x[1] + m.x[2]) + m.x[1],
 }
 
@@ -98,3 +103,39 @@ def test_costs_of_products_are_read_again() -> None:
         solver.solve(m)
         cost = np.array([*values, -sum(values)])
         assert pyo.value(m.o) == pytest.approx(min(0.0, 4 * cost.min()))
+
+
+def test_a_named_expression_is_read_again_once_it_stands_for_something_else() -> None:
+    m = model()
+    m.c = pyo.Constraint(expr=3 * (m.f[1] + m.x[1]) <= 10)
+    m.o = pyo.Objective(expr=m.x[1])
+    reader = ModelReader(m)
+    for now in (m.x[2] + 1, 4 * m.x[3], m.x[1] * m.p[1], 2.0, m.p[1]):
+        m.e.set_value(now)
+        coefficients, side = row_of(reader, m)
+        wanted, wanted_side = expected(m)
+        assert coefficients == pytest.approx(wanted)
+        assert side == pytest.approx(wanted_side)
+
+
+def test_sums_that_grow_exponentially_are_left_to_pyomo() -> None:
+    """Each named expression is the sum of the two before it, ninety times."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var([1, 2], bounds=(0, 5))
+    m.e = pyo.Expression(
+        range(90), rule=lambda m, t: m.x[1] + m.x[2] if t < 2 else m.e[t - 1] + m.e[t - 2]
+    )
+    m.c = pyo.Constraint(expr=m.e[89] / 1e18 <= 1)
+    m.o = pyo.Objective(expr=m.x[1])
+    coefficients, _ = row_of(ModelReader(m), m)
+    assert coefficients == pytest.approx({"x[1]": 2.880067194370816, "x[2]": 2.880067194370816})
+
+
+def test_a_long_chain_of_named_expressions_is_read() -> None:
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(0, 5))
+    m.e = pyo.Expression(range(2000), rule=lambda m, t: m.x + (m.e[t - 1] if t else 0))
+    m.c = pyo.Constraint(expr=m.e[1999] <= 10)
+    m.o = pyo.Objective(expr=m.x)
+    coefficients, _ = row_of(ModelReader(m), m)
+    assert coefficients == {"x": 2000.0}
