@@ -209,8 +209,6 @@ class ShrinkingSettings:
     """The next look comes when the iterations have grown by this factor."""
     margin: float = 1.0
     """By how much more than things have moved a column or row has to be off to be left out."""
-    rows: bool = True
-    """Whether rows are left out, too."""
     share: float = 0.3
     """Part of the entries that may be left for it to begin."""
     share_of_part: float = 0.5

@@ -182,7 +182,7 @@ class Compaction:
             self._is_far = True
             return None
         moved = Movement.between(before.x, before.y, now, self._sizes)
-        wanted = not_idle(problem, now, moved, settings.margin, with_rows=settings.rows)
+        wanted = not_idle(problem, now, moved, settings.margin)
         if self._inside is None:
             most = settings.share * problem.num_nonzeros
         else:
@@ -201,7 +201,7 @@ class Compaction:
         On a CPU only if it is far too much, since the time of the next look depends on that.
         """
         settings, problem = self._settings, self._problem
-        least = not_idle(problem, now, None, 0.0, with_rows=settings.rows)
+        least = not_idle(problem, now, None, 0.0)
         most = settings.share * problem.num_nonzeros
         far = 1.0 if self._on_gpu else settings.far
         return least.entries_at_most(problem) > far * most

@@ -82,15 +82,11 @@ class Movement:
         return cls(sizes.of_columns(now.row_dual - y), sizes.of_rows(now.x - x))
 
 
-def not_idle(
-    problem: Problem, now: Answer, moved: Movement | None, margin: float, *, with_rows: bool = True
-) -> Kept:
+def not_idle(problem: Problem, now: Answer, moved: Movement | None, margin: float) -> Kept:
     """Return everything that is not idle by ``margin`` times the movement, None for no movement."""
     far = True if moved is None else np.abs(now.reduced_cost) > margin * moved.reduced_cost
     fixed = problem.lower == problem.upper
     columns = ~((_is_priced_out(problem, now) & far) | fixed)
-    if not with_rows:
-        return Kept(columns, np.ones(problem.num_rows, dtype=bool))
     distance = np.minimum(
         now.row_activity - problem.row_lower, problem.row_upper - now.row_activity
     )
