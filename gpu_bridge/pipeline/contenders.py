@@ -211,7 +211,9 @@ def _beside_pdlp(
     """Run our own interior point on the GPU, where PDLP is likely to take longer."""
     turns.wait(progress, PREPARING)
     try:
-        return interior_point.run_on_gpu(problem, options, turns.interior_point(progress), analyses)
+        return interior_point.run_on_gpu(
+            problem, options, progress, analyses, lambda: turns.begin(progress)
+        )
     finally:
         turns.end()
 

@@ -13,6 +13,7 @@ import math
 import threading
 import time
 
+from solvers.core.outcome import Start
 from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 
 INTERIOR_SECONDS, INTERIOR_SECONDS_BY_NONZERO = 0.6, 5e-6
@@ -89,6 +90,7 @@ class Turns:
         self.interior_seconds = INTERIOR_SECONDS + INTERIOR_SECONDS_BY_NONZERO * num_nonzeros
         self._forecast = Forecast(tolerance)
         self._iterates = threading.Event()
+        self._first_order: _FirstOrder | None = None
 
     @property
     def is_shared(self) -> bool:
@@ -97,20 +99,22 @@ class Turns:
 
     def first_order(self, parent: Progress) -> Progress:
         """Return the progress of PDLP."""
-        return _FirstOrder(parent, self)
-
-    def interior_point(self, parent: Progress) -> Progress:
-        """Return the progress of interior point, which is to say when it is over."""
-        return _InteriorPoint(parent, self)
+        self._first_order = _FirstOrder(parent, self)
+        return self._first_order
 
     def wait(self, progress: Progress, share: float) -> None:
         """Wait until interior point would be done with a share of its time before PDLP ends."""
         while progress.should_stop() is None and not self._is_late(progress.seconds, share):
             time.sleep(LOOK_AGAIN)
 
-    def begin(self) -> None:
-        """Interior point begins to iterate."""
+    def begin(self, progress: Progress) -> Start | None:
+        """Wait for the turn of interior point, which iterates then; return PDLP's point so far."""
+        self.wait(progress, 1.0 - PREPARING)
         self._iterates.set()
+        held = None if self._first_order is None else self._first_order.held
+        if held is None:
+            return None
+        return Start(held.candidate if held.x is None else held.x, held.row_dual)
 
     def end(self) -> None:
         """Interior point has ended."""
@@ -146,18 +150,3 @@ class _FirstOrder(DetachableProgress):
         numbers = [float(error) for error in errors if error is not None]
         if len(numbers) == len(FIGURES):
             self._turns.heard(self.seconds, max(numbers))
-
-
-class _InteriorPoint(DetachableProgress):
-    """Progress of interior point, whose first iteration waits for its turn."""
-
-    def __init__(self, parent: Progress, turns: Turns) -> None:
-        super().__init__(parent)
-        self._turns = turns
-
-    def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Pass an iteration on."""
-        if not self._turns.is_shared:
-            self._turns.wait(self, 1.0 - PREPARING)
-            self._turns.begin()
-        super().iteration(count, **figures)

@@ -126,7 +126,7 @@ class LinearSystem:
     seconds_analysing: float = 0.0
 
     def __post_init__(self) -> None:
-        self.strengthened, self._falling = 0, PRIMAL_REGULARISATION
+        self.forget()
         self.solves = self.factorisations = 0
         self.latest_residual = self.worst_residual = 0.0
         self.seconds_factorising = self.seconds_solving = 0.0
@@ -200,6 +200,10 @@ class LinearSystem:
     def strengthen(self) -> None:
         """Regularise more from now on."""
         self.strengthened += 1
+
+    def forget(self) -> None:
+        """Regularise as at the beginning."""
+        self.strengthened, self._falling = 0, PRIMAL_REGULARISATION
 
     def follow(self, fallen: float) -> None:
         """Regularise kept columns by no more than what is left of mu, as a part of the first."""

@@ -9,6 +9,7 @@ as far as positivity allows.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 from solvers.core.device import Device
@@ -22,10 +23,10 @@ from solvers.interior_point.centrality import predictor_corrector
 from solvers.interior_point.certificates import certificate
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.newton import Newton
-from solvers.interior_point.placement import form_on, problem_on
+from solvers.interior_point.placement import form_on, point_on, problem_on
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
 from solvers.interior_point.standard_form import StandardForm
-from solvers.interior_point.starting_point import starting_point
+from solvers.interior_point.starting_point import Known, starting_point, towards_known
 
 BOUNDARY = 0.995
 """Part of the way to the nearest bound that a step goes."""
@@ -60,6 +61,7 @@ class Run:
     progress: Progress
     device: Device
     judged: Problem
+    known: Known | None = None
 
     @classmethod
     def of(
@@ -71,10 +73,18 @@ class Run:
         norms: Norms,
         progress: Progress,
         device: Device,
+        known: Known | None,
     ) -> Run:
         """Put what the iterations use on the device."""
         there = form_on(form, device), system.on(device), problem_on(problem, device)
-        return cls(problem, there[0], there[1], options, norms, progress, device, there[2])
+        if known is not None:
+            known = dataclasses.replace(known, point=point_on(known.point, device))
+        return cls(problem, there[0], there[1], options, norms, progress, device, there[2], known)
+
+    def start(self) -> Point:
+        """Return the point to begin from."""
+        cold = starting_point(self.form, self.system)
+        return cold if self.known is None else towards_known(self.form, cold, self.known)
 
     def answer(self, point: Point) -> Answer:
         """Return a point judged on the host."""
@@ -107,9 +117,21 @@ class Standing:
 
 
 def solve_form(run: Run) -> Outcome:
-    """Iterate until the answer is optimal on the problem, a proof is found or a limit comes."""
+    """Iterate until the answer is optimal on the problem, a proof is found or a limit comes.
+
+    What begins near a known point and ends in numerical trouble is begun again without it.
+    """
+    outcome = _iterate(run)
+    if run.known is None or outcome.stop_reason is not StopReason.NUMERICAL_TROUBLE:
+        return outcome
+    run.progress.log("From the point that was known it ended in numerical trouble; without it.")
+    run.system.forget()
+    return _iterate(dataclasses.replace(run, known=None))
+
+
+def _iterate(run: Run) -> Outcome:
     try:
-        now = best = Standing.of(run, starting_point(run.form, run.system))
+        now = best = Standing.of(run, run.start())
     except SingularError:
         reason = run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE
         return outcomes.nothing(run.system, reason)

@@ -13,6 +13,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import Problem
+from solvers.interior_point.point import Point
 from solvers.interior_point.standard_form import StandardForm
 
 Holder = TypeVar("Holder", bound=Any)
@@ -56,6 +57,11 @@ def problem_on(problem: Problem, device: Device) -> Problem:
     made = object.__new__(Problem)  # which is not to look at each entry again
     made.__dict__.update(matrix=matrix_on(problem.matrix, device), offset=problem.offset, **there)
     return made
+
+
+def point_on(point: Point, device: Device) -> Point:
+    """Return an iterate on a device."""
+    return point if device.kind == "cpu" else _vectors_on(point, device)
 
 
 def _vectors_on(holder: Holder, device: Device) -> Holder:

@@ -77,6 +77,12 @@ class Origin:
         """Return the direction (n,) in the problem that belongs to one of the standard form."""
         return self._spread(self.factor * x[: self.shift.size], 0.0 * self.fixed)
 
+    def standard(self, x: FloatArray, row_dual: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return what a point of the problem is here: its columns without slacks, and y (rows,)."""
+        return (x[self.structural] - self.shift) / self.factor, row_dual[
+            self.rows
+        ] / self.row_factor
+
     def row_dual(self, y: FloatArray, size: int) -> FloatArray:
         """Return the duals of the problem's rows, of which there are ``size``."""
         dual = np.zeros_like(y, shape=size)

@@ -1,14 +1,21 @@
 """A starting point after Mehrotra (1992, section 7), with upper bounds and free columns.
 
 The least squares solutions of the primal and of the dual equations, moved into the interior by as
-much as their most negative entry asks and then until no product is far below the mean.
+much as their most negative entry asks and then until no product is far below the mean. Where a
+point near the optimum is known, like that of a first-order method, the start is between both
+(Skajaa, Andersen and Ye, "Warmstarting the homogeneous and self-dual interior point method for
+linear and conic quadratic problems", 2013).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from solvers.core.problem import FloatArray
+from solvers.core.lp_answer import Norms, errors
+from solvers.core.outcome import Start
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Point, centrality
@@ -16,6 +23,11 @@ from solvers.interior_point.standard_form import StandardForm
 
 OVERSHOOT = 1.5
 """Part by which the first shift goes beyond the most negative entry."""
+
+WEIGHT_BY_ERROR, LEAST_WEIGHT = 1.0, 1e-3
+"""Weight of the cold start for each unit of a known point's largest relative error, and at least.
+With 1 and 1e-3 twelve models of Netlib took 117 iterations from PDLP's points within 1e-2 and 98
+from those within 1e-4, and 170 without; with 10 for each unit 130 and 98."""
 
 
 def starting_point(form: StandardForm, system: LinearSystem) -> Point:
@@ -34,6 +46,58 @@ def starting_point(form: StandardForm, system: LinearSystem) -> Point:
     x, z = np.where(form.free, x, x_inside), np.where(form.free, 0.0, z_inside)
     point = Point(x, t, y, z, v, 1.0, 1.0)
     return Point(x, t, y, z, v, 1.0, centrality(form, point))
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A point near the optimum, not inside the form, and the weight of the cold start beside it."""
+
+    point: Point
+    weight: float
+
+    @classmethod
+    def of(
+        cls, form: StandardForm, problem: Problem, start: Start | None, norms: Norms
+    ) -> Known | None:
+        """Return a start with columns and duals, if it is near enough to be of use."""
+        if start is None or start.x is None or start.row_dual is None:
+            return None
+        worst = errors(problem, start.x, start.row_dual, norms).worst
+        if not WEIGHT_BY_ERROR * worst < 1.0:  # so that NaN is not
+            return None
+        weight = max(LEAST_WEIGHT, WEIGHT_BY_ERROR * worst)
+        return cls(_in_form(form, start.x, start.row_dual), weight)
+
+
+def towards_known(form: StandardForm, cold: Point, start: Known) -> Point:
+    """Return the point between the cold start and the known one.
+
+    The part of the cold start is the least distance to the boundary.
+    """
+    known, weight = start.point, start.weight
+
+    def between(own: FloatArray, other: FloatArray) -> FloatArray:
+        least: FloatArray = np.maximum((1.0 - weight) * own, 0.0) + weight * other
+        return least
+
+    y = (1.0 - weight) * known.y + weight * cold.y
+    x = np.where(form.free, known.x, between(known.x, cold.x))
+    z = np.where(form.free, 0.0, between(known.z, cold.z))
+    t, v = between(known.t, cold.t), between(known.v, cold.v)
+    point = Point(x, t, y, z, v, 1.0, 1.0)
+    return Point(x, t, y, z, v, 1.0, centrality(form, point))
+
+
+def _in_form(form: StandardForm, x: FloatArray, row_dual: FloatArray) -> Point:
+    """Return what a point (n,) and row duals (m,) of the problem are in the form, not inside it."""
+    structural, y = form.origin.standard(x, row_dual)
+    count = structural.size
+    slacks = form.transposed[count:]  # of one entry each
+    missing = form.b - form.matrix[:, :count] @ structural
+    values = np.concatenate([structural, missing[slacks.indices] / slacks.data])
+    reduced = form.c - form.transposed @ y
+    t, v = form.u - values[form.bounded], -reduced[form.bounded]
+    return Point(values, t, y, reduced, v, 1.0, 0.0)
 
 
 def _inside(

@@ -11,7 +11,7 @@ import gpu_bridge
 from solvers import highs, interior_point
 from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
@@ -231,3 +231,22 @@ def test_a_limit_in_the_middle_of_a_factorisation_lets_the_caller_go(
         assert "while ipm was busy" in outcome.log
     finally:
         may_end.set()
+
+
+def test_a_point_near_the_optimum_shortens_the_way() -> None:
+    problem = of_every_kind(np.random.default_rng(11), rows=40, columns=60)
+    cold = solved(problem)
+    assert cold.solution_status is SolutionStatus.OPTIMAL
+    near = Start(cold.x, cold.row_dual)
+    warm = interior_point.solve(problem, EngineOptions(tolerance=1e-8), Progress(), near)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert warm.statistics["iterations"] < cold.statistics["iterations"]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, 1e9])
+def test_a_point_that_is_far_off_is_no_start(wrong: float) -> None:
+    problem = of_every_kind(np.random.default_rng(11), rows=40, columns=60)
+    cold = solved(problem)
+    far = Start(np.full(problem.num_columns, wrong), np.zeros(problem.num_rows))
+    warm = interior_point.solve(problem, EngineOptions(tolerance=1e-8), Progress(), far)
+    assert warm.statistics["iterations"] == cold.statistics["iterations"]

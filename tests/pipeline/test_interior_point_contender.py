@@ -58,7 +58,7 @@ def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(
 ) -> None:
     monkeypatch.setattr(module, "OWN_IPM_NONZEROS", 0)
     trouble = Outcome(SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, engine="ipm")
-    monkeypatch.setattr(interior_point, "_by_engine", lambda *_: trouble)
+    monkeypatch.setattr(interior_point, "_by_engine", lambda *_, **__: trouble)
     (contender,) = make_contenders((IPM,), "cpu", LINEAR[0].problem, make_options(), None)
     assert contender.run(Progress()).engine == "highs"
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from gpu_bridge.options import Options, make_options
@@ -14,7 +16,8 @@ from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.pipeline.turns import OBSERVED, PREPARING, Forecast, Turns
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.analyses import Analyses
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.interior_point import cudss_library
@@ -80,6 +83,12 @@ def test_interior_point_begins_where_pdlp_is_likely_to_take_longer(
 def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, bool]] = []
     within: list[Progress] = []
+    near = Outcome(
+        SolutionStatus.NOTHING,
+        StopReason.TIME_LIMIT,
+        candidate=np.zeros(LINEAR[0].problem.num_columns),
+        row_dual=np.zeros(LINEAR[0].problem.num_rows),
+    )
 
     def route(
         problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
@@ -87,14 +96,22 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         within.append(ContenderProgress(progress, "within"))
         for step in range(OBSERVED):
             within[0].iteration(step, primal_residual=1.0, dual_residual=1.0, gap=1.0)
+        within[0].hold(near)
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 
     def run(
-        problem: Problem, options: Options, progress: Progress, *_: object, only_there: bool
+        problem: Problem,
+        options: Options,
+        progress: Progress,
+        analyses: Analyses,
+        latest: Callable[[], Start | None],
+        only_there: bool,
     ) -> Outcome:
         assert (options.device, options.crossover, only_there) == ("cuda", "off", True)
         seen.append(("analysing", within[0].shares_gpu))
-        progress.iteration(0, gap=1.0)
+        start = latest()
+        assert start is not None
+        assert (start.x, start.row_dual) == (near.candidate, near.row_dual)
         seen.append(("iterating", within[0].shares_gpu))
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 

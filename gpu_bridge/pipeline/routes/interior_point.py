@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Callable
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def run(
     from solvers import highs
 
     def work(own: Progress) -> Outcome:
-        return _by_engine(problem, options, own, choice.analyses or Analyses())
+        return _by_engine(problem, options, own, choice.analyses or Analyses(), lambda: start)
 
     try:
         return within_limit(work, progress, "ipm")
@@ -73,7 +74,14 @@ def run_where_sparse(
     crossover = "on" if options.crossover == "on" else "off"
     chosen = dataclasses.replace(options, device="cpu", threads=1, crossover=crossover)
     try:
-        answer = _by_engine(problem, chosen, progress, analyses, FILL * problem.num_nonzeros)
+        answer = _by_engine(
+            problem,
+            chosen,
+            progress,
+            analyses,
+            lambda: None,
+            most_entries=FILL * problem.num_nonzeros,
+        )
     except (FillError, DeviceError):
         return None
     return None if answer.stop_reason is StopReason.NUMERICAL_TROUBLE else answer
@@ -84,8 +92,11 @@ def run_on_gpu(
     options: Options,
     progress: Progress,
     analyses: Analyses,
+    latest: Callable[[], Start | None],
 ) -> Outcome:
     """Solve a linear program on the GPU or not at all; a vertex only if the caller insists on it.
+
+    ``latest`` is asked for a point near the optimum before the first iteration.
 
     Raises
     ------
@@ -100,7 +111,7 @@ def run_on_gpu(
     library()
     crossover = "on" if options.crossover == "on" else "off"
     chosen = dataclasses.replace(options, device="cuda", crossover=crossover)
-    return _by_engine(problem, chosen, progress, analyses, only_there=True)
+    return _by_engine(problem, chosen, progress, analyses, latest, only_there=True)
 
 
 def _by_engine(
@@ -108,6 +119,8 @@ def _by_engine(
     options: Options,
     progress: Progress,
     analyses: Analyses,
+    latest: Callable[[], Start | None],
+    *,
     most_entries: float = np.inf,
     only_there: bool = False,
 ) -> Outcome:
@@ -121,6 +134,13 @@ def _by_engine(
         reduction = presolve.apply(problem, progress, PRESOLVE, options.threads)
         if reduction.settled is not None:
             return reduction.settled
+
+    def reduced() -> Start | None:
+        start = latest()
+        if start is None or not options.presolve:
+            return start
+        return None if reduction.forward is None else reduction.forward(start)
+
     norms = Norms.of(problem)
     if options.wants_vertex:
         engine.expect_crossover(reduction.problem)
@@ -130,6 +150,7 @@ def _by_engine(
         analyses=analyses,
         most_entries=most_entries,
         only_there=only_there,
+        latest=reduced,
     )
     answer = solve(reduction.problem, options, progress)
     if answer.solution_status in PROOFS or progress.abandoned:
