@@ -212,7 +212,7 @@ def make_pivots(variant: str, form: ScaledForm, device: Device) -> Pivots:
     if variant not in VARIANTS:
         raise OptionError(f"There is no variant '{variant}'; there are {', '.join(VARIANTS)}.")
     if variant in ("cpu", "naive"):
-        return HostPivots(form, None if variant == "cpu" else device)
+        return HostPivots(form, device)
     return (ResidentPivots if variant == "resident" else GraphsPivots)(form, device)
 
 

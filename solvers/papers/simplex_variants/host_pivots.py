@@ -14,10 +14,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.linalg as dense
+import scipy.sparse as sp
 
 from solvers.core.device import Device
+from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray
+from solvers.papers.dense_lu import lu
 from solvers.papers.simplex_variants.basic_solution import (
     PENALTY,
     Basis,
@@ -100,80 +102,51 @@ def leaving(
     return r, float(exact[r])
 
 
-class HostAlgebra:
-    """LU of the basis and products with A on the host."""
+class Algebra:
+    """LU of the basis and products with A on a device, with copies to the host and back."""
 
-    def __init__(self, form: ScaledForm) -> None:
+    def __init__(self, form: ScaledForm, device: Device) -> None:
         self.form = form
-        self._transposed = form.matrix.T.tocsr()
-        self._factor: Any = None
+        self._device = device
+        self._factors: lu.Factors | None = None
+        self._transposed: Any = sp.csr_matrix(form.matrix.T)
+        if device.kind == "cuda":
+            from cupyx.scipy import sparse
+
+            self._transposed = sparse.csr_matrix(self._transposed)
+            parts = (form.matrix.indptr, form.matrix.indices)
+            indices = (device.to_device(part.astype(np.int32)) for part in parts)
+            self._columns = (*indices, device.to_device(form.matrix.data))
 
     def factorise(self, basic: Basis) -> bool:
         """Compute the dense LU of a basis; return False if it is singular."""
-        whole = basis_matrix(self.form, basic).toarray()
-        factor, pivots, info = dense.lapack.dgetrf(whole)
-        self._factor = (factor, pivots)
-        return bool(info == 0)
+        try:
+            self._factors = lu.factorise(self._dense(basic), self._device)
+        except ProblemError:
+            return False
+        return True
 
-    def solve(self, right: FloatArray) -> FloatArray:
-        """Return v with B v = ``right``."""
-        return np.asarray(dense.lapack.dgetrs(*self._factor, right)[0])
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        """Return y with B'y = ``right``."""
-        return np.asarray(dense.lapack.dgetrs(*self._factor, right, trans=1)[0])
+    def solve(self, right: FloatArray, *, transposed: bool = False) -> FloatArray:
+        """Return v with B v = ``right``, or B'v."""
+        assert self._factors is not None
+        there = self._device.to_device(right)
+        return self._device.to_host(lu.solve(self._factors, there, transposed=transposed))
 
     def price(self, y: FloatArray) -> FloatArray:
         """Return (n,) A'y."""
-        return np.asarray(self._transposed @ y)
+        return self._device.to_host(self._transposed @ self._device.to_device(y))
 
-
-class GpuAlgebra(HostAlgebra):
-    """The same through CuPy: cuSOLVER and cuSPARSE, with copies to the host and back."""
-
-    def __init__(self, form: ScaledForm) -> None:
-        super().__init__(form)
-        import cupy
-        import scipy.sparse
-        from cupyx.scipy import linalg, sparse
-
-        self._cupy, self._linalg = cupy, linalg
-        self._on_gpu = sparse.csr_matrix(scipy.sparse.csr_matrix(self._transposed))
-        matrix = form.matrix
-        self._columns = (
-            cupy.asarray(matrix.indptr.astype(np.int32)),
-            cupy.asarray(matrix.indices.astype(np.int32)),
-            cupy.asarray(matrix.data),
-        )
-
-    def factorise(self, basic: Basis) -> bool:
-        """Compute the dense LU of a basis by cuSOLVER."""
-        cupy, m = self._cupy, self.form.num_rows
-        transposed = cupy.zeros((m, m))  # which is the basis in the order of columns
+    def _dense(self, basic: Basis) -> Any:
+        """Return a basis as a dense matrix in the order of columns, made where it is needed."""
+        if self._device.kind == "cpu":
+            return basis_matrix(self.form, basic).toarray()
+        m = self.form.num_rows
+        transposed = self._device.xp.zeros((m, m))
         RESIDENT["basis_rows"](
-            m, self.form.num_columns, *self._columns, cupy.asarray(basic.astype(np.int32)),
-            transposed.reshape(-1),
+            m, self.form.num_columns, *self._columns,
+            self._device.to_device(basic.astype(np.int32)), transposed.reshape(-1),
         )  # fmt: skip
-        factor, pivots = self._linalg.lu_factor(transposed.T, overwrite_a=True, check_finite=False)
-        self._factor = (factor, pivots)
-        return bool((cupy.abs(cupy.diagonal(factor)) > 0.0).all())
-
-    def solve(self, right: FloatArray) -> FloatArray:
-        """Return v with B v = ``right``."""
-        return self._solve(right, 0)
-
-    def solve_transposed(self, right: FloatArray) -> FloatArray:
-        """Return y with B'y = ``right``."""
-        return self._solve(right, 1)
-
-    def price(self, y: FloatArray) -> FloatArray:
-        """Return (n,) A'y."""
-        return np.asarray(self._cupy.asnumpy(self._on_gpu @ self._cupy.asarray(y)))
-
-    def _solve(self, right: FloatArray, trans: int) -> FloatArray:
-        on_gpu = self._cupy.asarray(right)
-        found = self._linalg.lu_solve(self._factor, on_gpu, trans=trans, check_finite=False)
-        return np.asarray(self._cupy.asnumpy(found))
+        return transposed.T
 
 
 class HostPivots:
@@ -182,16 +155,15 @@ class HostPivots:
     Parameters
     ----------
     form : ScaledForm
-    device : Device, optional
-        Where LU and products are computed; by LAPACK and SciPy if absent.
+    device : Device
+        Where LU and products are computed.
     """
 
     batch = 1
 
-    def __init__(self, form: ScaledForm, device: Device | None) -> None:
+    def __init__(self, form: ScaledForm, device: Device) -> None:
         self.form = form
-        on_gpu = device is not None and device.kind == "cuda"
-        self._algebra: HostAlgebra = GpuAlgebra(form) if on_gpu else HostAlgebra(form)
+        self._algebra = Algebra(form, device)
         self.control = np.zeros(CONTROL_SIZE)
         self.inversions = 0
         self._weight = np.ones(form.num_columns)
@@ -252,7 +224,7 @@ class HostPivots:
         n = self.form.num_columns
         phase_two = self.control[PHASE] == 2
         cost = self.form.cost if phase_two else np.zeros(n)
-        reduced = cost - self._algebra.price(self._algebra.solve_transposed(self._basic_cost))
+        reduced = cost - self._algebra.price(self._algebra.solve(self._basic_cost, transposed=True))
         nonbasic = positions(self._basic, n + self._basic.size)[:n] < 0
         q = entering(reduced, self._weight, nonbasic, self.control)
         if q < 0:
@@ -289,6 +261,6 @@ class HostPivots:
         """Devex: w_j = max(w_j, (alpha_rj / alpha_rq)^2 w_q), before the basis changes."""
         unit = np.zeros(self.form.num_rows)
         unit[r] = 1.0 / pivot
-        row = self._algebra.price(self._algebra.solve_transposed(unit))
+        row = self._algebra.price(self._algebra.solve(unit, transposed=True))
         self._weight[~nonbasic] = 1.0
         self._weight = np.maximum(self._weight, row**2 * weight)

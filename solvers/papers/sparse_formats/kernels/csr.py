@@ -23,7 +23,7 @@ ENTRIES_PER_LANE = 2
 """Entries for which a row gets one more thread: neighbouring threads read neighbouring words, and
 a thread has several reads under way."""
 
-LONG_LENGTHS = (128, 256, 512, 1024)
+LONG_LENGTHS = (32, 64, 128, 256, 512, 1024)
 """Rows longer than the first of these get blocks, unless too many are; then the next."""
 
 CHUNKS = (1024, 2048, 4096, 8192)
