@@ -12,6 +12,17 @@ typedef INDEX Stored;
 
 constexpr Whole LOWEST = -(Whole(1) << 62);
 
+// Items by falling efficiency, and the bound of each.
+struct Order {
+    Array<const INDEX> item_profit, item_weight, opposite;
+};
+
+// Both halves of the states.
+struct Lists {
+    Array<const INDEX> profit, weight, history;
+    Array<const ANCESTOR_T> ancestor;
+};
+
 enum Field {
     COUNT, LEFT, RIGHT, STAGE, PROFIT, HISTORY, ANCESTOR, VISITED, TARGET, SIDE, REASON, UNTIL,
     CAPACITY, BEFORE, PROFIT_STEP, WEIGHT_STEP, COMES_PROFIT, COMES_WEIGHT, GOES_PROFIT,

@@ -55,14 +55,12 @@ std::int64_t last_that_fits(Integers weight, std::int64_t first, std::int64_t co
 }
 
 /// End the stage under way, and begin the next one.
-void turn(int begin, int items, int room, Integers item_profit, Integers item_weight,
-          Integers opposite, Integers profit, Integers weight, Integers history,
-          Span<const std::int32_t> ancestor, Span<std::int64_t> treated, Span<std::int64_t> control,
-          int) {
-    check_sides(room, profit, weight, history, ancestor, control);
-    native::check_length("item_profit", item_profit.size(), items);
-    native::check_length("item_weight", item_weight.size(), items);
-    native::check_length("opposite", opposite.size(), items);
+void turn(int begin, int items, int room, const Order &order, const Lists &lists,
+          Span<std::int64_t> treated, Span<std::int64_t> control, int) {
+    check_sides(room, lists.profit, lists.weight, lists.history, lists.ancestor, control);
+    native::check_length("item_profit", order.item_profit.size(), items);
+    native::check_length("item_weight", order.item_weight.size(), items);
+    native::check_length("opposite", order.opposite.size(), items);
     native::check_length("treated", treated.size(), STAGES);
     if (control[TILES] > 0) {
         control[COUNT] = control[NEXT_COUNT];
@@ -74,7 +72,7 @@ void turn(int begin, int items, int room, Integers item_profit, Integers item_we
     control[REASON] = why_not(control.data(), control[COUNT], room);
     if (control[REASON] != NONE)
         return;
-    skip(items, opposite, control);
+    skip(items, order.opposite, control);
     const bool to_right = control[RIGHT] < items && (control[LEFT] < 0 || control[STAGE] % 2 == 0);
     if (!to_right && control[LEFT] < 0) { // every item is treated, and the best profit is known
         control[COUNT] = 0;
@@ -83,14 +81,14 @@ void turn(int begin, int items, int room, Integers item_profit, Integers item_we
     }
     const std::int64_t item = to_right ? control[RIGHT]++ : control[LEFT]--;
     const std::int64_t sign = to_right ? 1 : -1;
-    skip(items, opposite, control);
-    see_sides(item_profit.data(), item_weight.data(), items, control.data());
+    skip(items, order.opposite, control);
+    see_sides(order.item_profit.data(), order.item_weight.data(), items, control.data());
     const std::int64_t from = control[SIDE] * room, count = control[COUNT];
-    const std::int64_t step = sign * item_weight[item], limit = control[CAPACITY];
-    begin_stage(profit.data() + from, weight.data() + from, history.data() + from,
-                ancestor.data() + from, last_that_fits(weight, from, count, limit),
-                last_that_fits(weight, from, count, limit - step), item, sign * item_profit[item],
-                step, treated.data(), control.data());
+    const std::int64_t step = sign * order.item_weight[item], limit = control[CAPACITY];
+    begin_stage(lists.profit.data() + from, lists.weight.data() + from, lists.history.data() + from,
+                lists.ancestor.data() + from, last_that_fits(lists.weight, from, count, limit),
+                last_that_fits(lists.weight, from, count, limit - step), item,
+                sign * order.item_profit[item], step, treated.data(), control.data());
 }
 
 /// Merge the list with its shifted copy.
@@ -174,6 +172,9 @@ void renew(int, int room, Span<std::int64_t> history, Span<std::int32_t> ancesto
 
 } // namespace
 } // namespace knapsack::lists
+
+NATIVE_STRUCT(knapsack::lists::Order, item_profit, item_weight, opposite)
+NATIVE_STRUCT(knapsack::lists::Lists, profit, weight, history, ancestor)
 
 NATIVE_MODULE(knapsack_dp_gpu_lists_stages) {
     using namespace knapsack::lists;

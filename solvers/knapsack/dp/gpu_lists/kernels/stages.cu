@@ -19,12 +19,8 @@ __device__ inline Whole skip_left(Whole at, const INDEX* opposite, Whole best) {
 }
 
 // One warp: all lanes know the same, and the first one writes it down.
-extern "C" __global__ void __launch_bounds__(32) turn(
-    int begin, int items, int room, const INDEX* __restrict__ item_profit,
-    const INDEX* __restrict__ item_weight, const INDEX* __restrict__ opposite,
-    const INDEX* __restrict__ profit, const INDEX* __restrict__ weight,
-    const INDEX* __restrict__ history, const ANCESTOR_T* __restrict__ ancestor, INDEX* treated,
-    INDEX* control) {
+__device__ __forceinline__ void turn(int begin, int items, int room, const Order& order,
+                                     const Lists& lists, INDEX* treated, INDEX* control) {
     const bool first = threadIdx.x == 0;
     const bool ends = control[TILES] > 0;
     Whole count = ends ? control[NEXT_COUNT] : control[COUNT];
@@ -35,8 +31,8 @@ extern "C" __global__ void __launch_bounds__(32) turn(
     if (asked) reason = why_not(control, count, room);
     Whole right = control[RIGHT], left = control[LEFT], item = -1, sign = 1;
     if (asked && reason == NONE) {
-        right = skip_right(right, items, opposite, best);
-        left = skip_left(left, opposite, best);
+        right = skip_right(right, items, order.opposite, best);
+        left = skip_left(left, order.opposite, best);
         const bool to_right = right < items && (left < 0 || stage % 2 == 0);
         if (to_right) {
             item = right++;
@@ -47,8 +43,8 @@ extern "C" __global__ void __launch_bounds__(32) turn(
             count = 0;
             reason = EMPTY;
         }
-        right = skip_right(right, items, opposite, best);
-        left = skip_left(left, opposite, best);
+        right = skip_right(right, items, order.opposite, best);
+        left = skip_left(left, order.opposite, best);
     }
     __syncwarp();  // control has been read
     if (first) {
@@ -60,16 +56,17 @@ extern "C" __global__ void __launch_bounds__(32) turn(
         control[REASON] = Stored(reason);
     }
     if (item < 0) return;
-    const Whole profit_step = sign * item_profit[item], weight_step = sign * item_weight[item];
-    const INDEX *own_profit = profit + side * room, *own_weight = weight + side * room;
+    const Whole profit_step = sign * order.item_profit[item], weight_step = sign * order.item_weight[item];
+    const INDEX *own_profit = lists.profit + side * room;
+    const INDEX *own_weight = lists.weight + side * room;
     const Whole i = first_failure(0, count, [&](Whole k) { return own_weight[k] <= capacity; }) - 1;
     const Whole j = first_failure(0, count, [&](Whole k) {
         return own_weight[k] + weight_step <= capacity;
     }) - 1;
     if (!first) return;
-    see_sides(item_profit, item_weight, items, control);
+    see_sides(order.item_profit, order.item_weight, items, control);
     const Whole from = side * room;
-    begin_stage(own_profit, own_weight, history + from, ancestor + from, i, j, item, profit_step,
+    begin_stage(own_profit, own_weight, lists.history + from, lists.ancestor + from, i, j, item, profit_step,
                 weight_step, treated, control);
 }
 

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
 
 TICKET_LINE = 32
 """First place of what blocks write at the same time: two cache lines behind what they read."""
@@ -111,8 +111,6 @@ BLOCKS = arguments("int blocks, room")
 
 LISTS = arguments("inout index[] profit, weight, history; inout packed[] ancestor")
 
-LISTS_READ = tuple(Argument(array.name, array.kind) for array in LISTS)
-
 SCAN = arguments("inout index[] words, control")
 
 
@@ -133,8 +131,9 @@ def _one_after_the_other(_: Values) -> int:
 TURN = Kernel(
     name="turn",
     arguments=(
-        *arguments("int begin, items, room; index[] item_profit, item_weight, opposite"),
-        *LISTS_READ,
+        *arguments("int begin, items, room"),
+        *structure("order", "index[] item_profit, item_weight, opposite", prefix=""),
+        *structure("lists", "index[] profit, weight, history; packed[] ancestor", prefix=""),
         *arguments("out index[] treated; inout index[] control"),
     ),
     contract="Ends the stage under way, if there is one, and with 'begin' begins the next one "
@@ -144,6 +143,7 @@ TURN = Kernel(
     "other side. All arrays but ancestor (32 bits) are of 64 bits. Exact.",
     launch=lambda values: Launch(1, LANES),
     work=_one_after_the_other,
+    bounds="32",
 )
 
 MERGE = Kernel(
