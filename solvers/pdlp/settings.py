@@ -94,12 +94,7 @@ class RestartSettings:
     necessary_decrease: float = 0.5
     """Restart when the metric has fallen to this part and begins to grow again."""
     artificial_share: float = 0.36
-    """Restart when this part of all iterations has passed since the last restart;"""
-    artificial_share_if_loose: float = 0.2
-    """when this part has, if the tolerance is a loose one, soon reached: the sooner the weight is
-    right the better, and rare restarts pay later on only."""
-    loose_from: float = 1e-5
-    """Least tolerance that is a loose one."""
+    """Restart when this part of all iterations has passed since the last restart."""
     standstill: float = 0.9
     """Restart when the metric is more than this part of what it was at half the iterations since
     the last restart: then x or y moves on in a straight line, and a better weight is what helps."""

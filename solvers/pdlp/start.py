@@ -237,8 +237,6 @@ def _control(
     """Return the control array before the first block."""
     weight, step = _first_weight(problem), settings.step.fraction / max(norm, 1e-300)
     restart, weights = settings.restart, settings.weight
-    loose = min(criteria.primal, criteria.dual, criteria.gap) >= restart.loose_from
-    artificial = restart.artificial_share_if_loose if loose else restart.artificial_share
     values = {
         Control.TAU: step / weight,
         Control.SIGMA: step * weight,
@@ -258,7 +256,7 @@ def _control(
         Control.OFFSET: problem.original.offset,
         Control.SUFFICIENT: restart.sufficient_decrease,
         Control.NECESSARY: restart.necessary_decrease,
-        Control.ARTIFICIAL: artificial,
+        Control.ARTIFICIAL: restart.artificial_share,
         Control.STANDSTILL: restart.standstill,
         Control.STANDSTILL_SHARE: restart.standstill_share,
         Control.RESIDUAL_EXPONENT: weights.residual_exponent,

@@ -92,17 +92,6 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
     assert all(control[Control[name]] == 0.0 for name in zeros)
 
 
-@pytest.mark.parametrize("tolerance", [1e-4, 1e-5, 0.99e-5, 1e-8])
-def test_loose_tolerances_have_restarts_more_often(tolerance: float) -> None:
-    options = EngineOptions(tolerance=tolerance)
-    state = solvers.pdlp.prepare(random_lp(1, 20, 30), options, cpu(), Progress())
-    loose = tolerance >= DEFAULT.restart.loose_from
-    expected = (
-        DEFAULT.restart.artificial_share_if_loose if loose else DEFAULT.restart.artificial_share
-    )
-    assert state.read_control()[Control.ARTIFICIAL] == expected
-
-
 def test_the_first_weight_balances_the_norms_of_the_scaled_problem():
     problem = random_lp(2, 20, 30)
     state = solvers.pdlp.prepare(problem, EngineOptions(), cpu(), Progress())

@@ -120,16 +120,15 @@ def _iterations_of_light(tolerance: float) -> int:
 
 
 def settings_of_second_attempt() -> Settings:
-    """Return constants for a long solve: Ruiz's scaling alone, and rare restarts.
+    """Return constants for a long solve: Ruiz's scaling alone, and rare corrections of the weight.
 
-    Corrections of the weight are restarts, so there are as few as at looser tolerances.
+    Corrections are restarts, so there are as few as at looser tolerances.
     """
     from solvers import pdlp
 
     usual = pdlp.Settings()
     return usual.changed(
         scaling={"curtis_reid_passes": 0},
-        restart={"artificial_share_if_loose": usual.restart.artificial_share},
         correction={"small_residual": 0.0},
     )
 
