@@ -150,7 +150,7 @@ TABLE: tuple[Row, ...] = (
         once=True,
     ),
     Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=DIVES),
-    Row(Neighbourhoods(), 1.5, 6.0, longest=20.0, shortest=3.0, kind=NEIGHBOURHOODS),
+    Row(Neighbourhoods(), 0.0, 6.0, longest=20.0, shortest=3.0, kind=NEIGHBOURHOODS),
     Row(
         ZeroObjective(),
         *(2.0, 0.0, Place.TURN_BY_CLOCK),

@@ -13,7 +13,7 @@ from solvers.mip.heuristics import zero_objective
 from solvers.mip.heuristics.zero_objective import SOURCE, ZeroObjective, search_zero_objective
 from solvers.mip.portfolio.heuristic import Declined, HeuristicContext, Needs
 from solvers.mip.portfolio.scheduler import Participant, line_up
-from solvers.mip.submip import SubMipStatus, runner
+from solvers.mip.submip import SubMipResult, SubMipStatus
 from solvers.mip.table import TABLE, Place
 from tests.mip.context_of import context_of
 from tests.mip.inference.aggregation.schedules import schedule
@@ -40,7 +40,7 @@ def test_what_is_minimised_is_not_what_the_model_asks_for(monkeypatch):
 
     def listen(model, sub, *rest, **more):
         asked.append(sub.cost)
-        return runner.SubMipResult(SubMipStatus.LIMIT)
+        return SubMipResult(SubMipStatus.LIMIT)
 
     monkeypatch.setattr("solvers.mip.heuristics.zero_objective.solve_submip", listen)
     with_costs, without = context_of(schedule(1)), context_of(schedule(1, cost=False))

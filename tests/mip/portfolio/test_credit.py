@@ -42,7 +42,7 @@ class Book:
         ("linear dive", DIVES),
         ("swap moves", SWAPS),
         ("rins", NEIGHBOURHOODS),
-        ("local branching", NEIGHBOURHOODS),
+        ("crossover", NEIGHBOURHOODS),
         ("highs", ""),
         ("one-opt, two-opt", ""),
     ],

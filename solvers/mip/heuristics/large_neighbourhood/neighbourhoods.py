@@ -1,31 +1,229 @@
-"""The neighbourhoods: by the linear relaxation, from feasible points alone, and without any.
+"""The neighbourhoods: by the linear relaxation, and from feasible points.
 
-RENS: Berthold, "RENS - the optimal rounding" (2014). RINS: Danna, Rothberg, Le Pape, "Exploring
+RINS: Danna, Rothberg, Le Pape, "Exploring
 relaxation induced neighborhoods to improve MIP solutions" (2005). DINS: Ghosh (2007), of which
 only the soft bounds are taken here. The gap's share of a column, its reduced cost times how far
 the incumbent's value is from the relaxation's, is what freeing it may gain at most. Crossover and
 mutation: Rothberg, "An evolutionary algorithm for polishing mixed integer programming solutions"
-(2007). Local branching: Fischetti and Lodi (2003). Proximity: Fischetti and Monaci, "Proximity
-search for 0-1 mixed-integer convex programming" (2014).
+(2007).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.large_neighbourhood.situation import (
-    Situation,
-    choose,
-    near_columns,
-    near_rows,
-)
-from solvers.mip.inference.domain import Domain
-from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
-from solvers.mip.submip import ExtraRow, SubMip
+from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.rows import SparseRows
+from solvers.mip.model import INTEGRALITY_TOLERANCE, IndexArray, MipModel, Relaxation
+from solvers.mip.solutions.incumbents import Found
+from solvers.mip.submip import SubMip
+
+# What a neighbourhood is made from, and the small steps that all of them share.
+#
+# A row asks something of its columns together: to free one of them is of no use where the others
+# cannot give way. So columns around rows or columns are freed in the order in which a search
+# through shared rows meets them.
+
+
+FEWEST_APART = 10
+"""Columns on which points have to differ for a neighbourhood of these alone."""
+
+LOOSE_AGREEMENT = 1e-2
+"""How close values have to be to count as equal beside a point of a first-order method, whose last
+digits mean nothing."""
+
+
+def _nothing() -> IndexArray:
+    return np.empty(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Situation:
+    """What is known when a neighbourhood is chosen.
+
+    Parameters
+    ----------
+    points : tuple of Found
+        Feasible points, best first.
+    relaxation : Relaxation, optional
+        A point of the linear relaxation.
+    cutoff : float
+        Objective, offset included, that a new point has to reach; inf without a feasible point.
+    implied : (d,) int32
+        Columns that equations define by the others. They are never fixed: to fix the stock of a
+        period is to fix the sum of all that comes and goes.
+    keeps_agreement : bool
+        Whether neighbourhoods of what points agree on fix all of that, and not only their rate.
+    """
+
+    model: MipModel
+    points: tuple[Found, ...] = ()
+    relaxation: Relaxation | None = None
+    cutoff: float = np.inf
+    implied: IndexArray = field(default_factory=_nothing)
+    keeps_agreement: bool = False
+
+    @property
+    def incumbent(self) -> FloatArray | None:
+        """The best point, or None."""
+        return self.points[0].x if self.points else None
+
+    @cached_property
+    def decidable(self) -> IndexArray:
+        """Integer columns with more than one value that nothing else defines, rising."""
+        open_ones = self.model.lower < self.model.upper
+        open_ones[self.implied] = False
+        integers = self.model.integers
+        return integers[open_ones[integers]]
+
+    @property
+    def agreement(self) -> float:
+        """How close a value of the relaxation has to be to count as equal."""
+        exact = self.relaxation is None or self.relaxation.is_exact
+        return INTEGRALITY_TOLERANCE if exact else LOOSE_AGREEMENT
+
+    def count_to_fix(self, rate: float) -> int:
+        """Return how many of the decidable columns a rate stands for."""
+        return int(np.clip(round(rate * self.decidable.size), 0, self.decidable.size))
+
+    def count_agreeing(self, rate: float, agree: BoolArray) -> int:
+        """Return how many columns to fix where ``agree`` (k,) tells on which points agree."""
+        count, agreeing = self.count_to_fix(rate), int(np.count_nonzero(agree))
+        if self.keeps_agreement and agree.size - agreeing >= FEWEST_APART:
+            return max(count, agreeing)
+        return count
+
+    def box(self, fixed: IndexArray, x: FloatArray) -> SubMip:
+        """Return the model's box with columns fixed at the nearest whole values of ``x`` (n,)."""
+        lower, upper = self.model.lower.copy(), self.model.upper.copy()
+        values = np.clip(np.round(x[fixed]), lower[fixed], upper[fixed])
+        lower[fixed] = upper[fixed] = values
+        return SubMip(lower, upper, cutoff=self.cutoff)
+
+
+def choose(
+    agree: BoolArray,
+    distance: FloatArray,
+    count: int,
+    rng: np.random.Generator,
+    keys: FloatArray | None = None,
+) -> IndexArray:
+    """Pick ``count`` places: at random among those that agree, then the nearest of the others.
+
+    Parameters
+    ----------
+    agree : (k,) bool
+    distance : (k,) float64
+        What puts the others in order; ties are broken at random.
+    keys : (k,) float64, optional
+        What puts those that agree in order, smallest first, in place of chance.
+    """
+    agreeing = np.flatnonzero(agree)
+    if agreeing.size >= count:
+        if keys is not None:
+            agreeing = agreeing[np.argsort(keys[agreeing], kind="stable")]
+        else:
+            agreeing = rng.permutation(agreeing)
+        return np.sort(agreeing[:count]).astype(np.int32)
+    others = np.flatnonzero(~agree)
+    order = np.lexsort((rng.random(others.size), distance[others]))
+    chosen = np.concatenate([agreeing, others[order[: count - agreeing.size]]])
+    return np.sort(chosen).astype(np.int32)
+
+
+SMALLEST_GAIN = 1e-4
+"""Relative, that of the gap at which a model counts as solved."""
+
+STEP_MARGIN = 1e-6
+"""Part of an objective's step by which the cutoff stays away from the next value, and the smallest
+improvement asked for, absolute, of objectives near zero."""
+
+
+def cutoff_below(objective: float, step: float) -> float:
+    """Return the objective that an improving point has to reach; inf where there is none yet.
+
+    Parameters
+    ----------
+    objective : float
+        Of the best point, offset included; inf without one.
+    step : float
+        See :attr:`~solvers.mip.model.MipModel.objective_step`.
+    """
+    if not np.isfinite(objective):
+        return np.inf
+    least = max(SMALLEST_GAIN * abs(objective), STEP_MARGIN)
+    return objective - max(least, step * (1.0 - STEP_MARGIN))
+
+
+LONG_ROW = 200
+"""Rows at least this long, and holding a tenth of all columns, are not walked through: they would
+join everything to everything in one step."""
+
+LONG_SHARE = 0.1
+
+
+def near_rows(
+    model: MipModel, rows: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    """Return ``count`` of the ``wanted`` (n,) columns, or all: those nearest to ``rows`` first.
+
+    The columns of the last layer that is met are taken at random, and so are those that cannot be
+    reached. Every entry of the matrix is visited a few times at the most.
+    """
+    columns = _members(model.rows, np.unique(rows))
+    return _grown(model, columns, wanted, count, rng)
+
+
+def near_columns(
+    model: MipModel, columns: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    """Return ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
+    return _grown(model, np.unique(columns), wanted, count, rng)
+
+
+def _grown(
+    model: MipModel, layer: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
+) -> IndexArray:
+    lengths = model.rows.lengths
+    seen_row = lengths >= max(LONG_ROW, LONG_SHARE * model.num_columns)
+    seen = np.zeros(model.num_columns, dtype=bool)
+    taken: list[IndexArray] = []
+    room = count
+    while layer.size and room > 0:
+        seen[layer] = True
+        useful = layer[wanted[layer]]
+        if useful.size > room:
+            useful = rng.permutation(useful)[:room]
+        taken.append(useful.astype(np.int32))
+        room -= useful.size
+        rows = _members(model.columns, layer)
+        rows = rows[~seen_row[rows]]
+        seen_row[rows] = True
+        around = _members(model.rows, rows)
+        layer = around[~seen[around]]
+    if room > 0:
+        others = np.flatnonzero(wanted & ~seen).astype(np.int32)
+        taken.append(rng.permutation(others)[:room])
+    return np.sort(np.concatenate(taken)) if taken else np.empty(0, dtype=np.int32)
+
+
+def _members(matrix: SparseRows, chosen: IndexArray) -> IndexArray:
+    """Return the distinct indices of the chosen rows of a matrix, rising."""
+    begins = matrix.indptr[chosen].astype(np.int64)
+    lengths = matrix.indptr[chosen + 1] - begins
+    ends = np.cumsum(lengths)
+    total = int(ends[-1]) if ends.size else 0
+    places = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
+    members: IndexArray = np.unique(matrix.indices[places])
+    return members
+
+
+# The neighbourhoods themselves.
+
 
 LEAST_AGREEMENT = 0.3
 """Share of columns that have to agree before RINS says anything."""
@@ -35,29 +233,6 @@ SMALLEST_PRICE = 1e-6
 
 SEEDS_SHARE = 0.3
 """Part of the freed columns that is picked by gain; the rest are their neighbours."""
-
-
-def rens(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Fix what is integral in the relaxation; leave the rest its two nearest values.
-
-    Needs no feasible point. Where too few columns are integral, the nearly integral ones are
-    rounded, too.
-    """
-    if situation.relaxation is None or not situation.decidable.size:
-        return None
-    columns = situation.decidable
-    values = situation.relaxation.x[columns]
-    fractionality = np.abs(values - np.round(values))
-    integral = fractionality <= situation.agreement
-    fixed = choose(integral, fractionality, situation.count_agreeing(rate, integral), rng)
-    box = situation.box(columns[fixed], situation.relaxation.x)
-    split = ~integral
-    split[fixed] = False
-    low, high = np.floor(values[split]), np.ceil(values[split])
-    lower, upper = box.lower.copy(), box.upper.copy()
-    lower[columns[split]] = np.clip(low, lower[columns[split]], upper[columns[split]])
-    upper[columns[split]] = np.clip(high, lower[columns[split]], upper[columns[split]])
-    return replace(box, lower=lower, upper=upper)
 
 
 def rins(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
@@ -158,21 +333,6 @@ def _gains(situation: Situation) -> FloatArray:
 MOST_PARENTS = 5
 """Points that a crossover has at most; two at least."""
 
-RADIUS = 40
-"""Flips that local branching would allow at rate 0: 20 at 1/2, 10 at 3/4."""
-
-SMALLEST_RADIUS = 4
-
-LARGEST_STEP, LARGEST_PART = 0.03, 0.3
-"""Improvement that proximity would ask for at rate 0: relative, or part of the gap where a
-relaxation is known. The sub-MIP ends at the nearest point, which is better by no more than that."""
-
-HALVINGS = 3
-"""Steps to draw from: the one of the rate, half of it, and so on."""
-
-LARGEST_UNFIXED = 20_000
-"""Entries up to which a neighbourhood without fixed columns is worth its root relaxation."""
-
 
 def crossover(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
     """Fix columns on which two to five feasible points agree."""
@@ -211,192 +371,24 @@ def graph_induced(situation: Situation, rng: np.random.Generator, rate: float) -
     return situation.box(np.flatnonzero(wanted).astype(np.int32), situation.incumbent)
 
 
-def local_branching(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Allow a number of binaries, but no matter which, to leave the incumbent."""
-    row = _distance_row(situation)
-    if row is None or situation.incumbent is None:
-        return None
-    radius = max(SMALLEST_RADIUS, round(RADIUS * (1.0 - rate)))
-    extra = replace(row, upper=row.lower + radius, lower=-np.inf)
-    return replace(_everything(situation), extra=(extra,))
-
-
-def proximity(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Seek the point nearest to the incumbent whose objective is better by a step."""
-    row = _distance_row(situation)
-    if row is None or not situation.points:
-        return None
-    objective = situation.points[0].objective
-    step = (1.0 - rate) * 0.5 ** rng.integers(HALVINGS) * _largest_step(situation, objective)
-    cost = np.zeros(situation.model.num_columns)
-    cost[row.columns] = row.values
-    cutoff = min(situation.cutoff, objective - step)
-    return replace(_everything(situation), cost=cost, cutoff=cutoff)
-
-
-def _largest_step(situation: Situation, objective: float) -> float:
-    """Return the largest improvement to ask for at once."""
-    least = LARGEST_STEP * abs(objective)
-    if situation.relaxation is None:
-        return least
-    return max(least, LARGEST_PART * (objective - situation.relaxation.objective))
-
-
-def _everything(situation: Situation) -> SubMip:
-    nothing: IndexArray = np.empty(0, dtype=np.int32)
-    return situation.box(nothing, np.zeros(situation.model.num_columns))
-
-
-def _distance_row(situation: Situation) -> ExtraRow | None:
-    """Return the row whose activity is the number of flips, less the constant in ``lower``."""
-    model = situation.model
-    if situation.incumbent is None or model.num_nonzeros > LARGEST_UNFIXED:
-        return None
-    binaries = np.flatnonzero(model.is_binary).astype(np.int32)
-    if not binaries.size:
-        return None
-    at_one = situation.incumbent[binaries] > 0.5
-    constant = -float(np.count_nonzero(at_one))
-    return ExtraRow(binaries, np.where(at_one, -1.0, 1.0), constant, np.inf)
-
-
-MOST_STEPS = 20_000
-"""Columns that one neighbourhood fixes one by one, at some ten microseconds each."""
-
-ENTRIES = 3e7
-"""Entries of the matrix that the propagation of one neighbourhood may visit."""
-
-LOOKS = 64
-"""How often what is fixed by now is counted."""
-
-
-def repair(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Minimise the violation of the rows that the least-violated point breaks.
-
-    Their columns and those around them are free, the other integers keep that point's values, and
-    rows that hold there stay hard.
-    """
-    if situation.points or not situation.decidable.size:
-        return None
-    model, columns = situation.model, situation.decidable
-    point = model.rounded(_reference(situation))
-    violation = model.outside(point)
-    broken = np.flatnonzero(violation > FEASIBILITY_TOLERANCE).astype(np.int32)
-    if not broken.size:
-        return None
-    room = columns.size - situation.count_to_fix(rate)
-    wanted = np.zeros(model.num_columns, dtype=bool)
-    wanted[columns] = True
-    seeds = rng.permutation(broken)
-    wanted[near_rows(model, seeds, wanted, room, rng)] = False
-    box = situation.box(np.flatnonzero(wanted).astype(np.int32), point)
-    return replace(box, elastic=broken)
-
-
-def partial_fixing(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Fix columns by a reference point, most decided first, as far as propagation lets them.
-
-    Columns whose values a contradiction spoils stay free, for the sub-MIP to decide.
-    """
-    if situation.points or not situation.decidable.size:
-        return None
-    columns = situation.decidable
-    reference = _reference(situation)
-    values = reference[columns]
-    doubt = np.abs(values - np.round(values))
-    order = columns[np.lexsort((rng.random(columns.size), np.round(doubt, 1)))]
-    count = situation.count_to_fix(rate)
-    fixed = fixed_step_by_step(situation.model, order, reference, count)
-    if fixed is None:
-        return None
-    return SubMip(*fixed, cutoff=situation.cutoff)
-
-
-def fixed_step_by_step(
-    model: MipModel, order: IndexArray, reference: FloatArray, count: int
-) -> tuple[FloatArray, FloatArray] | None:
-    """Fix integers in order near their reference values, with propagation after every step.
-
-    Parameters
-    ----------
-    order : (k,) int32
-        Integer columns to fix, first to last.
-    reference : (n,) float64
-    count : int
-        How many of them to fix, those that propagation fixes included.
-
-    Returns
-    -------
-    lower, upper : (n,) float64
-        Bounds of integer columns as propagated, the model's for the others; None where the model
-        itself propagates to a contradiction.
-    """
-    domain = Domain.of(model)
-    if not domain.propagate():
-        return None
-    wanted = np.round(reference)
-    enough = domain.work + ENTRIES
-    look_every = max(1, order.size // LOOKS)
-    for step, j in enumerate(order[:MOST_STEPS].tolist()):
-        if step % look_every == 0 and _is_fixed(domain, order) >= count:
-            break
-        low, high = float(domain.lower[j]), float(domain.upper[j])
-        if low == high:
-            continue
-        place = domain.mark()
-        if not domain.fix(j, min(max(float(wanted[j]), low), high)):
-            domain.undo(place)
-        if domain.work > enough:
-            break
-    whole = model.is_integer == 1
-    return np.where(whole, domain.lower, model.lower), np.where(whole, domain.upper, model.upper)
-
-
-def _is_fixed(domain: Domain, columns: IndexArray) -> int:
-    return int(np.count_nonzero(domain.lower[columns] == domain.upper[columns]))
-
-
-def _reference(situation: Situation) -> FloatArray:
-    """Return the least-violated point, else the relaxation's, else what the objective wants."""
-    if situation.infeasible_point is not None:
-        return situation.infeasible_point
-    if situation.relaxation is not None:
-        return situation.relaxation.x
-    model = situation.model
-    preferred = np.where(model.cost > 0, model.lower, np.where(model.cost < 0, model.upper, 0.0))
-    return np.clip(np.where(np.isfinite(preferred), preferred, 0.0), model.lower, model.upper)
-
-
 Maker = Callable[[Situation, np.random.Generator, float], "SubMip | None"]
 """Makes a neighbourhood at a fix rate within [0, 1]; None where something it needs is missing."""
 
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """One line of the table.
-
-    ``solutions`` is the number of improving points after which its sub-MIP stops, 0 for none:
-    where the objective is a distance or a violation, later points are not better ones.
-    ``needs_no_point`` says that a better point does not make another neighbourhood of it.
-    """
+    """One line of the table."""
 
     name: str
     make: Maker
-    solutions: int = 0
-    needs_no_point: bool = False
 
 
 CATALOGUE = (
     Neighbourhood("rins", rins),
-    Neighbourhood("rens", rens, needs_no_point=True),
     Neighbourhood("crossover", crossover),
     Neighbourhood("soft bounds", soft_bounds),
     Neighbourhood("mutation", mutation),
     Neighbourhood("graph induced", graph_induced),
     Neighbourhood("objective", by_objective),
-    Neighbourhood("proximity", proximity, solutions=3),
-    Neighbourhood("local branching", local_branching),
-    Neighbourhood("partial fixing", partial_fixing, solutions=1),
-    Neighbourhood("repair", repair),
 )
 """All neighbourhoods, the most promising first: unplayed arms are tried in this order."""

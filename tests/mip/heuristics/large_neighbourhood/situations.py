@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.optimize import linprog
 
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.large_neighbourhood.situation import (
+from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import (
     Situation,
     cutoff_below,
 )
@@ -61,4 +61,4 @@ def situation(seed: int = 0, points: int = 4) -> Situation:
     pool.sort(key=lambda one: one.objective)
     objective = pool[0].objective if pool else np.inf
     cutoff = cutoff_below(objective, model.objective_step)
-    return Situation(model, tuple(pool), relaxation_of(model), None, cutoff)
+    return Situation(model, tuple(pool), relaxation_of(model), cutoff)

@@ -9,26 +9,18 @@ import scipy.sparse as sp
 from solvers.core.problem import Problem
 from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import (
     CATALOGUE,
-    by_objective,
-    crossover,
-    fixed_step_by_step,
-    graph_induced,
-    local_branching,
-    mutation,
-    partial_fixing,
-    proximity,
-    rens,
-    repair,
-    rins,
-    soft_bounds,
-)
-from solvers.mip.heuristics.large_neighbourhood.situation import (
     FEWEST_APART,
     Situation,
+    by_objective,
     choose,
+    crossover,
     cutoff_below,
+    graph_induced,
+    mutation,
     near_columns,
     near_rows,
+    rins,
+    soft_bounds,
 )
 from solvers.mip.model import MipModel, Relaxation
 from tests.cases import through
@@ -91,19 +83,6 @@ def test_rins_says_nothing_where_the_relaxation_is_far():
     assert rins(replace(given, relaxation=far), np.random.default_rng(0), 0.5) is None
 
 
-def test_rens_keeps_integral_values_and_splits_the_others():
-    given = replace(situation(2), points=())
-    columns, x = given.decidable, given.relaxation.x
-    integral = np.abs(x[columns] - np.round(x[columns])) < 1e-6
-    assert 0 < integral.sum() < integral.size
-    sub = rens(given, np.random.default_rng(0), integral.mean())
-    np.testing.assert_array_equal(sub.lower[columns], np.floor(x[columns] + 1e-6))
-    np.testing.assert_array_equal(sub.upper[columns], np.ceil(x[columns] - 1e-6))
-    tighter = rens(given, np.random.default_rng(0), 1.0)
-    np.testing.assert_array_equal(tighter.lower[columns], np.round(x[columns]))
-    np.testing.assert_array_equal(tighter.upper[columns], np.round(x[columns]))
-
-
 def test_soft_bounds_reach_as_far_as_the_incumbent_on_both_sides_of_the_relaxation():
     given = situation(3)
     sub = soft_bounds(given, np.random.default_rng(0), 0.0)
@@ -112,38 +91,6 @@ def test_soft_bounds_reach_as_far_as_the_incumbent_on_both_sides_of_the_relaxati
     reach = np.abs(given.incumbent - given.relaxation.x)[free] + 1e-6
     assert np.all(sub.lower[free] >= given.relaxation.x[free] - reach)
     assert np.all(sub.upper[free] <= given.relaxation.x[free] + reach)
-
-
-def test_local_branching_counts_flips():
-    given = situation(0)
-    sub = local_branching(given, np.random.default_rng(0), 0.5)
-    (row,) = sub.extra
-    x = given.incumbent.copy()
-    binaries = np.flatnonzero(given.model.is_binary)
-    room = row.upper - row.values @ x[row.columns]
-    assert room == 20
-    for flipped, j in enumerate(binaries[:25], start=1):
-        x[j] = 1 - x[j]
-        inside = row.lower <= row.values @ x[row.columns] <= row.upper
-        assert inside == (flipped <= room)
-
-
-def test_proximity_minimises_flips_and_asks_for_a_step():
-    given = situation(0)
-    objective = given.points[0].objective
-    for seed in range(10):
-        alone = replace(given, relaxation=None)
-        sub = proximity(alone, np.random.default_rng(seed), 0.5)
-        assert objective - 0.016 * abs(objective) <= sub.cutoff < objective
-        sub = proximity(given, np.random.default_rng(seed), 0.5)
-        gap = objective - given.relaxation.objective
-        assert gap > 0.1 * abs(objective)
-        assert objective - 0.151 * gap <= sub.cutoff < objective - 0.037 * gap
-    at_incumbent = sub.cost @ given.incumbent
-    x = given.incumbent.copy()
-    for j in np.flatnonzero(given.model.is_binary)[:5]:
-        x[j] = 1 - x[j]
-    assert sub.cost @ x - at_incumbent == pytest.approx(5)
 
 
 def test_around_a_row_come_first_the_nearest():
@@ -192,45 +139,6 @@ def cover() -> MipModel:
     return MipModel.of(problem)
 
 
-def test_repair_frees_the_broken_rows_and_makes_only_them_elastic():
-    model = cover()
-    infeasible_point = np.zeros(12)
-    infeasible_point[3:5] = 1
-    sub = repair(
-        Situation(model, infeasible_point=infeasible_point), np.random.default_rng(0), 0.75
-    )
-    np.testing.assert_array_equal(sub.elastic, [0])
-    np.testing.assert_array_equal(np.flatnonzero(sub.lower < sub.upper), [0, 1, 2])
-    np.testing.assert_array_equal(sub.lower[3:], infeasible_point[3:])
-    infeasible_point[:2] = 1
-    assert (
-        repair(Situation(model, infeasible_point=infeasible_point), np.random.default_rng(0), 0.75)
-        is None
-    )
-
-
-def test_partial_fixing_leaves_the_fixed_part_consistent():
-    model = cover()
-    given = Situation(model, infeasible_point=np.ones(12))
-    sub = partial_fixing(given, np.random.default_rng(0), 0.7)
-    fixed = sub.lower == sub.upper
-    assert 8 <= fixed.sum() <= 10
-    for row, columns in ((0, slice(0, 3)), (1, slice(3, 6))):
-        assert sub.lower[columns].sum() <= 2 <= sub.upper[columns].sum(), row
-
-
-def test_fixing_step_by_step_survives_contradictions():
-    model = cover()
-    order = np.arange(12, dtype=np.int32)
-    lower, upper = fixed_step_by_step(model, order, np.ones(12), 12)
-    np.testing.assert_array_equal(lower, upper)
-    assert lower[:3].sum() == lower[3:6].sum() == 2
-    impossible = MipModel.of(
-        Problem.from_arrays([1.0], sp.csr_array([[2.0]]), 1, 1, upper=3, integrality=True)
-    )
-    assert fixed_step_by_step(impossible, order[:1], np.zeros(1), 1) is None
-
-
 @through("one", CATALOGUE)
 def test_every_neighbourhood_copes_with_bare_models(one):
     rng = np.random.default_rng(0)
@@ -274,7 +182,7 @@ def test_the_cutoff_asks_for_the_next_value_of_a_whole_objective():
     assert MipModel.of(thirds).objective_step == 0
 
 
-@through("make", [rins, rens, crossover])
+@through("make", [rins, crossover])
 @through("seed", range(3))
 def test_all_that_points_agree_on_is_fixed_where_that_is_asked_for(make, seed):
     given = replace(situation(seed), keeps_agreement=True)
@@ -282,9 +190,7 @@ def test_all_that_points_agree_on_is_fixed_where_that_is_asked_for(make, seed):
     sub = make(given, np.random.default_rng(seed), 0.1)
     fixed = (sub.lower == sub.upper)[columns]
     values = given.relaxation.x[columns]
-    if make is rens:
-        agree = np.abs(values - np.round(values)) < 1e-6
-    elif make is rins:
+    if make is rins:
         agree = np.abs(values - given.incumbent[columns]) < 1e-6
     else:
         agree = np.ptp([point.x[columns] for point in given.points], axis=0) < 1e-6

@@ -11,7 +11,6 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool
 from solvers.mip.submip import SubMip, solve_submip
 from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing, relaxation_of
-from tests.mip.heuristics.large_neighbourhood.test_neighbourhoods import cover
 
 
 class Acceptance:
@@ -71,17 +70,6 @@ def test_the_same_seed_takes_the_same_path():
     assert first == run(4)
 
 
-def test_a_first_point_is_found_from_a_violated_one():
-    model = cover()
-    acceptance = Acceptance(model)
-    infeasible_point = np.zeros(12)
-    infeasible_point[3:5] = 1
-    search_neighbourhoods(
-        model, acceptance.pool, acceptance, Budget(), 0, infeasible_point=lambda: infeasible_point
-    )
-    assert acceptance.pool.objective == 4
-
-
 def test_a_spent_budget_starts_nothing_and_a_stop_ends_it():
     model = packing(3, columns=400, rows=150)
     acceptance = started(model)
@@ -113,10 +101,3 @@ def test_searches_side_by_side_share_what_they_learn():
     assert all(arm.pending == 0 for arm in bandit.arms)
     best = optimum(model)
     assert acceptance.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
-
-
-def test_nothing_is_claimed_of_a_model_of_which_nothing_is_known():
-    model = cover()
-    acceptance = Acceptance(model)
-    search_neighbourhoods(model, acceptance.pool, acceptance, Budget(), 0)
-    assert acceptance.pool.objective == 4

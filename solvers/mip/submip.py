@@ -1,9 +1,15 @@
-"""Solving a sub-MIP within limits, with every better point handed on as soon as it is found."""
+"""Parts of the model as small mixed-integer programs of their own, solved by HiGHS.
+
+A heuristic says which box to search, and what to minimise in it (:class:`SubMip`). Fixed columns
+and the rows that hold only such are dropped; what is left is solved on one thread, in a child
+process where it is large, and every better point is handed on as it comes.
+"""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from enum import Enum
 
 import numpy as np
 
@@ -12,13 +18,153 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
+from solvers.core.rows import SparseRows
 from solvers.highs.child import run_task
 from solvers.highs.model import mip_settings
 from solvers.highs.task import Model, Reply, Setting, Task
 from solvers.mip.budget import Budget
-from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, IndexArray, MipModel
 from solvers.mip.solutions.incumbents import Submit
-from solvers.mip.submip.submip import Restricted, SubMip, SubMipResult, SubMipStatus, restrict
+
+
+@dataclass(frozen=True, eq=False)
+class SubMip:
+    """A part of a model of m rows and n columns.
+
+    Parameters
+    ----------
+    lower, upper : (n,) float64
+        Bounds within the model's; columns where they are equal are fixed.
+    cost : (n,) float64, optional
+        Another objective than the model's, without constant; only where there is no cutoff.
+    cutoff : float
+        Points whose objective, offset included, is above this are of no use.
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    cost: FloatArray | None = None
+    cutoff: float = np.inf
+
+
+# How a sub-MIP ended, and what it found.
+
+
+class SubMipStatus(Enum):
+    """How the search of a box ended."""
+
+    OPTIMAL = "the best point of the box was found"
+    INFEASIBLE = "the box holds no point that is good enough"
+    LIMIT = "a limit was reached"
+    FAILED = "HiGHS gave no usable answer"
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether the box needs no more searching."""
+        return self in (SubMipStatus.OPTIMAL, SubMipStatus.INFEASIBLE)
+
+
+@dataclass(frozen=True, eq=False)
+class SubMipResult:
+    """What came of a sub-MIP.
+
+    Parameters
+    ----------
+    improved : bool
+        Whether any point that was submitted was the best of all at that time.
+    x : (n,) float64, optional
+        Best point by the sub-MIP's own objective, of the whole model; None without one below the
+        cutoff.
+    objective : float
+        The model's objective there, offset included; inf without a point.
+    seconds : float
+        What it took, building included.
+    nodes, work : int, float
+        Branch-and-bound nodes, and work as :class:`~solvers.mip.budget.Budget` counts it.
+    """
+
+    status: SubMipStatus
+    improved: bool = False
+    x: FloatArray | None = None
+    objective: float = np.inf
+    seconds: float = 0.0
+    nodes: int = 0
+    work: float = 0.0
+
+
+# The arrays of a sub-MIP for HiGHS, and the way back to points of the model.
+
+
+SMALLEST_ENTRY = 1e-12
+"""Entries of at most this size are left out: HiGHS takes none, and every point is checked later."""
+
+
+@dataclass(frozen=True, eq=False)
+class Restricted:
+    """A sub-MIP without its fixed columns.
+
+    Parameters
+    ----------
+    model : Model
+        The f free columns.
+    columns : (f,) int32
+        Their numbers in the full model.
+    base : (n,) float64
+        A point with the fixed columns at their values.
+    """
+
+    model: Model
+    columns: IndexArray
+    base: FloatArray
+
+    def full(self, x: FloatArray) -> FloatArray:
+        """Return the model's point (n,) for a point of the sub-MIP."""
+        point = self.base.copy()
+        point[self.columns] = x
+        return point
+
+
+def restrict(model: MipModel, sub: SubMip) -> Restricted | None:
+    """Leave out what is fixed; None where bounds cross or a row without free columns fails.
+
+    Linear in the entries of the model.
+    """
+    if np.any(sub.lower > sub.upper):
+        return None
+    free = sub.upper > sub.lower
+    base = np.where(free, 0.0, sub.lower)
+    kept = free[model.rows.indices] & (np.abs(model.rows.data) > SMALLEST_ENTRY)
+    lengths = model.rows.count(kept)
+    decided = model.activity(base)
+    low, high = model.row_lower - decided, model.row_upper - decided
+    fails = (low > FEASIBILITY_TOLERANCE) | (high < -FEASIBILITY_TOLERANCE)
+    if (fails & (lengths == 0)).any():
+        return None
+    keep = (lengths > 0) & (np.isfinite(low) | np.isfinite(high))
+    entries = np.flatnonzero(kept & np.repeat(keep, model.rows.lengths))
+    new_number = (np.cumsum(free) - 1).astype(np.int32)
+    columns = np.flatnonzero(free).astype(np.int32)
+    cost = model.cost if sub.cost is None else sub.cost
+    rows = SparseRows.of_entries(
+        model.rows.data[entries],
+        np.repeat(np.arange(keep.sum(), dtype=np.int32), lengths[keep]),
+        new_number[model.rows.indices[entries]],
+        (int(keep.sum()), columns.size),
+    )
+    small = Model(
+        cost=cost[columns],
+        offset=float(np.dot(cost, base)) + (model.offset if sub.cost is None else 0.0),
+        lower=sub.lower[columns],
+        upper=sub.upper[columns],
+        row_lower=low[keep],
+        row_upper=high[keep],
+        start=rows.indptr,
+        index=rows.indices.astype(np.int32, copy=False),
+        value=rows.data,
+        integer=model.is_integer[columns].astype(np.int8),
+    )
+    return Restricted(small, columns, base)
+
 
 # What a running sub-MIP is asked and tells.
 
@@ -54,19 +200,16 @@ class Watch(Progress):
         The search of which this sub-MIP is a step; when it is spent, nobody waits any more.
     seconds : float
         Time for this step; ignored where the budget is untimed.
-    elastic : bool
-        Whether the objective is a violation, so that only points where it vanishes are feasible.
     """
 
     def __init__(
-        self, budget: Budget, seconds: float, restricted: Restricted, taker: Taker, elastic: bool
+        self, budget: Budget, seconds: float, restricted: Restricted, taker: Taker
     ) -> None:
         limit = min(seconds, budget.seconds_left) if budget.is_timed else np.inf
         super().__init__(limit)
         self._search = budget
         self._restricted = restricted
         self._taker = taker
-        self._elastic = elastic
 
     @property
     def abandoned(self) -> bool:
@@ -87,8 +230,7 @@ class Watch(Progress):
     def incumbent(self, objective: float, source: str, x: FloatArray | None = None) -> bool:
         """Hand a point on if it improves on what this sub-MIP has found."""
         better = super().incumbent(objective, source, x)
-        feasible = not self._elastic or objective <= FEASIBILITY_TOLERANCE
-        if better and feasible and x is not None:
+        if better and x is not None:
             self._taker.take(self._restricted.full(x))
         return better
 
@@ -166,10 +308,10 @@ def solve_submip(
     result = SubMipResult(SubMipStatus.INFEASIBLE, work=2.0 * model.num_nonzeros)
     if restricted is not None:
         taker = Taker(model, submit, source, sub.cutoff)
-        watch = Watch(budget, seconds, restricted, taker, sub.elastic.size > 0)
+        watch = Watch(budget, seconds, restricted, taker)
         work_left = None if budget.is_timed else budget.work_left
         reply = _run(restricted, sub, watch, limits, seed, in_child, work_left)
-        result = _judged(model, sub, restricted, taker, reply)
+        result = _judged(model, restricted, taker, reply)
     budget.charge(result.work)
     return replace(result, seconds=time.monotonic() - began)
 
@@ -215,7 +357,7 @@ def _settings(sub: SubMip, limits: Limits, seed: int) -> dict[str, Setting]:
     }
     if limits.solutions:
         settings["mip_max_improving_sols"] = limits.solutions
-    if np.isfinite(sub.cutoff) and not sub.has_own_objective:
+    if np.isfinite(sub.cutoff):
         settings["objective_bound"] = sub.cutoff
     return settings
 
@@ -239,9 +381,7 @@ def _work(model: MipModel, iterations: float, lines: int) -> float:
     return WORK_PER_SEARCH + 2.0 * model.num_nonzeros + iterations * _each(lines)
 
 
-def _judged(
-    model: MipModel, sub: SubMip, restricted: Restricted, taker: Taker, reply: Reply
-) -> SubMipResult:
+def _judged(model: MipModel, restricted: Restricted, taker: Taker, reply: Reply) -> SubMipResult:
     """Say what a reply of HiGHS means for the box."""
     status = {
         SolutionStatus.OPTIMAL: SubMipStatus.OPTIMAL,
@@ -264,5 +404,4 @@ def _judged(
     if not taker.is_good(objective):
         # with every better point cut off, HiGHS calls the first one it found optimal
         return replace(result, status=SubMipStatus.INFEASIBLE if status.is_proven else status)
-    violation = max(0.0, reply.objective) if sub.elastic.size else 0.0
-    return replace(result, x=x, objective=objective, violation=violation)
+    return replace(result, x=x, objective=objective)

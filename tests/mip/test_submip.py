@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from solvers.highs.task import Model
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.submip import ExtraRow, Limits, SubMip, SubMipStatus, solve_submip
-from solvers.mip.submip.runner import affordable_nodes
-from solvers.mip.submip.submip import restrict
+from solvers.mip.submip import (
+    Limits,
+    SubMip,
+    SubMipStatus,
+    affordable_nodes,
+    restrict,
+    solve_submip,
+)
 from tests.mip.solutions.polish.test_polisher import model_of, random_model
 
 
@@ -53,7 +58,6 @@ def best_by_enumeration(model: MipModel, sub: SubMip) -> float:
         x = np.array(values, dtype=float)
         activity = model.activity(x)
         good = np.all((activity >= model.row_lower) & (activity <= model.row_upper))
-        good &= all(row.lower <= row.values @ x[row.columns] <= row.upper for row in sub.extra)
         objective = model.objective_at(x)
         if good and objective <= sub.cutoff:
             best = min(best, objective)
@@ -61,19 +65,15 @@ def best_by_enumeration(model: MipModel, sub: SubMip) -> float:
 
 
 def random_sub(model: MipModel, seed: int) -> SubMip:
-    """Return a box with some columns fixed, a row in some of the columns and a cutoff."""
+    """Return a box with some columns fixed and a cutoff."""
     rng = np.random.default_rng(seed)
     point = rng.integers(model.lower, model.upper + 1)
     fixed = rng.random(model.num_columns) < 0.4
-    columns = np.flatnonzero(rng.random(model.num_columns) < 0.5).astype(np.int32)
-    row = ExtraRow(columns, rng.integers(-2, 3, columns.size).astype(float), -2.0, 4.0)
     cutoff = rng.choice([np.inf, 3.5, -4.5])
     return SubMip(
         np.where(fixed, point, model.lower),
         np.where(fixed, point, model.upper),
-        (row,),
-        None,
-        cutoff,
+        cutoff=cutoff,
     )
 
 
@@ -153,37 +153,25 @@ def test_a_cutoff_no_point_reaches_is_reported_as_such():
     assert not submissions.points
 
 
-def test_another_objective_with_a_cutoff_gives_the_nearest_good_point():
-    model = knapsack(12)
-    x = np.zeros(12)
-    cutoff = -100.0
-    flips = np.where(x > 0.5, -1.0, 1.0)
-    sub = SubMip(model.lower, model.upper, cost=flips, cutoff=cutoff)
-    result = solve_submip(model, sub, Submissions(model), Budget())
-    reachable = [
-        np.sum(point)
-        for point in (np.array(bits, float) for bits in itertools.product([0, 1], repeat=12))
-        if model.objective_at(point) <= cutoff and np.all(model.activity(point) <= model.row_upper)
-    ]
+def test_another_objective_gives_the_nearest_point():
+    model = integer_model(3)
+    cost = np.arange(1.0, 1.0 + model.num_columns)
+    result = solve_submip(
+        model, SubMip(model.lower, model.upper, cost=cost), Submissions(model), Budget()
+    )
+    other = model_of(
+        cost,
+        model.problem.matrix.toarray(),
+        model.row_lower,
+        model.row_upper,
+        model.lower,
+        model.upper,
+        True,
+    )
+    least = best_by_enumeration(other, SubMip(model.lower, model.upper))
     assert result.status is SubMipStatus.OPTIMAL
-    assert result.objective <= cutoff
-    assert np.sum(result.x) == pytest.approx(min(reachable))
-
-
-def test_elastic_rows_give_the_least_violated_point_and_offer_only_feasible_ones():
-    # three columns of at most one each cannot sum to five
-    short = model_of([0, 0, 0], [[2, 2, 2], [1, 1, 0]], [10, 0], [10, 1], 0, 1, True)
-    submissions = Submissions(short)
-    sub = SubMip(short.lower, short.upper, elastic=np.array([0], dtype=np.int32))
-    result = solve_submip(short, sub, submissions, Budget())
-    assert result.status is SubMipStatus.OPTIMAL
-    assert result.violation == pytest.approx((10 - 4) / 2)
-    assert not submissions.points
-    enough = model_of([0, 0, 0], [[2, 2, 2], [1, 1, 0]], [4, 0], [4, 1], 0, 1, True)
-    submissions = Submissions(enough)
-    result = solve_submip(enough, sub, submissions, Budget())
-    assert result.violation == 0
-    assert any(is_feasible(enough, x) for x in submissions.points)
+    assert cost @ result.x == pytest.approx(least)
+    assert result.objective == pytest.approx(model.objective_at(result.x))
 
 
 def test_a_spent_budget_and_a_stop_end_the_search():
