@@ -239,6 +239,14 @@ def missing_targets(page: Page) -> Iterator[str]:
             yield from {word for word in words[1:2] if "=" not in word} - targets
 
 
+def ragged_tables(page: Page) -> Iterator[str]:
+    """Give rows of tables with more or fewer cells than their headers."""
+    for table in re.findall(r"(?:^\|.*\n?)+", page.prose, re.M):
+        rows = [re.sub(r"`[^`]*`|\\\|", "", line).count("|") for line in table.splitlines()]
+        lines = zip(rows, table.splitlines(), strict=True)
+        yield from (line for count, line in lines if count != rows[0])
+
+
 def broken_links(page: Page) -> Iterator[str]:
     for target in page.links():
         place, _, anchor = target.partition("#")
@@ -268,6 +276,7 @@ BROKEN: dict[Callable[[Page], Iterator[str]], str] = {
     missing_identifiers: "`restart_is_due` and `magic_is_due`",
     wrong_options: '```python\ngb.solve(problem, method="magic")\n```',
     wrong_tables_of_options: "| option | is |\n|---|---|\n| `method` | x |\n| `magic` | y |\n",
+    ragged_tables: "| a | b |\n|---|---|\n| 1 |\n",
     missing_folders: "| folder | is |\n|---|---|\n| `magic` | y |\n",
     wrong_commands: "`gpu-bridge solve model.mps --magic`",
     missing_targets: "`make demo` and `make magic`",
