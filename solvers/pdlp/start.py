@@ -179,7 +179,7 @@ def place(
         pack_from = settings.execution.pack_from
         plan = _plan(problem, settings.execution)
         if isinstance(device, DeviceGroup):
-            from solvers.pdlp.distributed.coefficients import share_out
+            from solvers.pdlp.distributed.matrix import share_out
 
             piece = settings.execution.exchange_piece
             coefficients = share_out(problem, device, plan, pack_from, piece, threads)

@@ -1,4 +1,4 @@
-"""A matrix by its rows, shared out over the devices of a group, part by part."""
+"""A matrix by its rows, and both of a problem, shared out over the devices of a group."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.problem import FloatArray
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.kernels.family import Family
 from solvers.pdlp.distributed.communication import Message
 from solvers.pdlp.distributed.group import DeviceGroup, Replicated
-from solvers.pdlp.distributed.sides import Side
+from solvers.pdlp.distributed.sides import Side, sides_of
 from solvers.pdlp.distributed.vectors import SharedOut
 from solvers.pdlp.kernels.measure import slots_of
-from solvers.sparse.slices import IndexArray, Packed, Plan, Slices, in_slices
+from solvers.pdlp.state import Coefficients
+from solvers.sparse.slices import CPU_PLAN, IndexArray, Packed, Plan, Slices, in_slices, pack
 
 Call = Callable[[], None]
 
@@ -202,3 +203,34 @@ def _taken(matrix: SparseRows, order: IndexArray) -> tuple[SparseRows, IndexArra
         data, indices = data[kept], indices[kept]
         starts = np.concatenate([[0], np.cumsum(lengths[marked])]).astype(starts.dtype)
     return SparseRows(data, indices, starts, (order.size, matrix.shape[1])), place
+
+
+def share_out(
+    problem: Problem,
+    group: DeviceGroup,
+    plan: Plan,
+    pack_from: int,
+    piece: int,
+    threads: int = 0,
+) -> Coefficients:
+    """Share the matrix of a problem out by rows and by columns, and copy it to the devices.
+
+    ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
+    arguments are those of :func:`solvers.pdlp.layout.to_device`.
+    """
+    rows, columns = problem.entries, problem.columns
+    on_cpu = group.members[0].kind == "cpu"
+    plan = CPU_PLAN if on_cpu else plan
+    packs = rows.nnz >= pack_from and not on_cpu
+    packed = pack(rows.data, *rows.shape) if packs else Packed()
+    shares = np.array(group.shares)
+    own, other = sides_of(rows, columns, shares, plan, piece, threads)
+    with ThreadPoolExecutor(1) as beside:
+        by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed)
+        by_row = share_matrix(group, rows, own, other, plan, packed)
+    return Coefficients(
+        by_row=by_row,
+        by_column=by_column.result(),
+        row_order=own.order,
+        column_order=other.order,
+    )
