@@ -77,8 +77,3 @@ def parts_for(count: int, each: int = 1) -> int:
 def work_of_inverse(values: Values) -> int:
     """Count the elements of the inverse; twins skip many, so threads are not worth it."""
     return int(values["size"]) ** 2
-
-
-def matrix_bytes(values: Values) -> int:
-    """Return the bytes of A by columns."""
-    return int(sum(values[name].nbytes for name in ("starts", "rows", "values")))

@@ -12,7 +12,6 @@ STREAM_READ = Kernel(
     "multiple of size.",
     launch=by_owner("readers"),
     work=lambda values: int(values["readers"]) * int(values["repeats"]),
-    traffic=lambda values: 8 * int(values["readers"]) * (1 + int(values["repeats"])),
 )
 
 BANDWIDTH = Family("solvers.papers.sparse_formats.kernels", "bandwidth", (STREAM_READ,))

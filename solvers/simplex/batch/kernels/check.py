@@ -7,7 +7,7 @@ optimal. What does travel home goes in a narrower type, where it is small whole 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, by_owner, structure
+from solvers.kernels.family import Family, Kernel, Launch, arguments, by_owner, structure
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
 """Arrays that may differ from LP to LP, in the order of their bits."""
@@ -43,11 +43,6 @@ STEPS_PER_ENTRY = 8
 """What checking an LP costs, in elementary steps for each entry of its matrix."""
 
 
-def _traffic(values: Values) -> int:
-    names = (*VARYING, "ending", "x", "y", "figures")
-    return sum(int(values[name].nbytes) for name in names)
-
-
 CHECK = Kernel(
     name="check",
     arguments=(
@@ -68,7 +63,6 @@ CHECK = Kernel(
     "in twin: figures agree to rounding of the terms, inside and y exactly.",
     launch=lambda values: Launch(int(values["count"]), BLOCK),
     work=lambda values: STEPS_PER_ENTRY * int(values["count"]) * int(values["indices"].size),
-    traffic=_traffic,
     bounds="BLOCK",
 )
 
