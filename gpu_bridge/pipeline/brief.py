@@ -63,7 +63,7 @@ def _goes_on(problem: Problem, options: Options, start: Start | None, live: Live
     """Whether a linear program starts from its last basis, which may well take moments only."""
     if problem.is_mip or options.deterministic or start is None or start.basis is None:
         return False
-    return live is not None and not live.takes_longer
+    return live is not None and live.may_be_brief
 
 
 def try_at_once(

@@ -107,11 +107,12 @@ def solve(
             answer, under_way = _at_once(problem, options, progress, start, live)
             if under_way is not None:
                 stack.callback(under_way.abandon)
-        if answer is None or not is_settled(problem, options, answer):
+        settled = answer is not None and is_settled(problem, options, answer)
+        if live is not None:
+            live.was_brief(settled if choice is None else None)
+        if answer is None or not settled:
             from gpu_bridge.pipeline.engines import run_engines
 
-            if live is not None and choice is None:
-                live.takes_longer = True
             answer, explanation = run_engines(
                 problem, options, choice, progress, start, answer, under_way, analyses
             )

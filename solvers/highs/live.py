@@ -20,18 +20,34 @@ from solvers.highs.task import Brief, Channel, Reply, Setting, Task
 class Live:
     """Holds the session of one model's last solve, if it ended well; used by one solve at a time.
 
-    A second solve at the same time finds nothing here and begins anew. ``takes_longer`` says that a
-    solve of the model was no matter of moments. ``analyses`` are what another engine keeps of the
-    model's structure.
+    A second solve at the same time finds nothing here and begins anew. ``analyses`` are what
+    another engine keeps of the model's structure.
+
+    Whether a solve is a matter of moments depends on the model and on what else the machine does.
+    Where one was not, the next is not tried, after a second one the next three, then seven.
     """
 
     def __init__(self) -> None:
-        self.takes_longer = False
+        self._misses = 0
+        self._passed_over = 0
         self.analyses = Analyses()
         self._kept: tuple[Session, Mapping[str, Setting], Reply] | None = None
 
     def __reduce__(self) -> tuple[type[Live], tuple[()]]:
         return Live, ()  # a copy of it has yet to solve
+
+    @property
+    def may_be_brief(self) -> bool:
+        """Whether the next solve may be a matter of moments."""
+        return self._passed_over == 0
+
+    def was_brief(self, brief: bool | None) -> None:
+        """Note whether a solve was a matter of moments; None where that was not tried."""
+        if brief is None:
+            self._passed_over = max(0, self._passed_over - 1)
+            return
+        self._misses = 0 if brief else self._misses + 1
+        self._passed_over = 2**self._misses - 1
 
     def take(self, task: Task, channel: Channel) -> Session | None:
         """Return a session that holds the task's model as it is now, if one can be had."""

@@ -257,16 +257,28 @@ def test_a_larger_linear_program_is_tried_from_its_last_basis() -> None:
     assert not is_worth_a_try(larger, make_options({"deterministic": True}), start, live)
     whole = replace(larger, integrality=np.ones(larger.num_columns, dtype=bool))
     assert not is_worth_a_try(whole, make_options(), start, live)
-    live.takes_longer = True
+    live.was_brief(False)
     assert not is_worth_a_try(larger, make_options(), start, live)
 
 
-def test_what_took_longer_once_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(brief, "SECONDS", 0.0)
+def test_what_took_longer_is_tried_again_after_ever_more_solves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brief, "MOST", 0)
+    monkeypatch.setattr(dispatch, "is_settled", lambda *about: False)
     live = Live()
-    answer = dispatch.solve(LP, make_options({"device": "cpu"}), live=live)
-    assert answer.solution_status is SolutionStatus.OPTIMAL
-    assert live.takes_longer
+    basis = dispatch.solve(LP, make_options({"device": "cpu"}), live=live).basis
+    tried = []
+    for k in range(16):
+        if k == 12:
+            monkeypatch.undo()
+            monkeypatch.setattr(brief, "MOST", 0)
+        answer = dispatch.solve(
+            LP, make_options({"device": "cpu"}), start=Start(basis=basis), live=live
+        )
+        assert answer.solution_status is SolutionStatus.OPTIMAL
+        tried.append(brief.DECISION in answer.log)
+    assert [k for k, one in enumerate(tried) if one] == [0, 2, 6, 14, 15]
 
 
 @pytest.mark.parametrize("problem", [plain(TWO_ROWS, upper=1e9), plain([[1e-4, 1e5], [3.0, 1.0]])])
