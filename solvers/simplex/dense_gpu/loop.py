@@ -34,8 +34,8 @@ UNIT = 8
 a graph less than its iterations take."""
 
 LONG, SHORT = 64, 8
-"""Iterations of a batch, and of one after a factorisation, when
-often there is nothing left to do but to confirm a claim."""
+"""Iterations of a batch, and of one after a factorisation, when often there is nothing left to do
+but to confirm a claim."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,10 +118,6 @@ class Batches:
         self._graphs: dict[str, Any] = {}
         self._generation = nucleus.generation
 
-    def size(self, kind: str, *, at_start: bool) -> int:
-        """Return the iterations of a batch; ``at_start`` says that it follows a factorisation."""
-        return SHORT if at_start else LONG
-
     def prepare(self, kind: str) -> None:
         """Run what has to run before the first iteration after a change of values or duals."""
         if kind == "primal":
@@ -147,15 +143,11 @@ class Batches:
         make = dual_iteration if kind == "dual" else primal_iteration
         return make(self._arrays, self._nucleus)
 
-    def _forget(self) -> None:
-        """Let go of launches prepared for arrays that have been replaced."""
+    def _graph(self, kind: str) -> Any:
+        """Return the graph of some iterations, recorded again when arrays have been replaced."""
         if self._generation != self._nucleus.generation:
             self._graphs.clear()
             self._generation = self._nucleus.generation
-
-    def _graph(self, kind: str) -> Any:
-        """Return the graph of some iterations, recorded again when arrays have been replaced."""
-        self._forget()
         if kind not in self._graphs:
             # Compiles, which a capture forbids.
             launches = [step.bound() for step in self._steps(kind)]
@@ -241,13 +233,13 @@ class Loop:
         limit = self.iterations + min(most, endless)
         basis.steer({word.LIMIT: min(MOST_ITERATIONS, limit)})
         shunned = 0
-        count = self._batches.size(kind, at_start=True)
+        count = SHORT
         self._batches.prepare(kind)
         while True:
             if should_stop():
                 return PivotStatus.STOPPED
             status = self._batch(kind, min(count, basis.arrays.most - basis.delayed))
-            count = self._batches.size(kind, at_start=False)
+            count = LONG
             if status == word.RUNNING:
                 shunned = 0
                 continue
@@ -273,7 +265,7 @@ class Loop:
             else:
                 basis.refresh(repair=dual)
             self._batches.prepare(kind)
-            count = self._batches.size(kind, at_start=True)
+            count = SHORT
 
     def _batch(self, kind: str, count: int) -> int:
         """Run one batch and return its last status."""
