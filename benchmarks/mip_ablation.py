@@ -87,7 +87,7 @@ def names() -> list[str]:
     from solvers.mip.table import TABLE
 
     single = dict.fromkeys(row.name for row in TABLE)
-    kinds = dict.fromkeys(f"kind:{row.kind}" for row in TABLE if row.kind)
+    kinds = dict.fromkeys(f"kind:{row.kind.value}" for row in TABLE if row.kind)
     return [*single, *kinds]
 
 

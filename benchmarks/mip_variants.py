@@ -197,7 +197,7 @@ def _change(change: str) -> None:
 def is_named(row: Row, name: str) -> bool:
     """Whether a row of the table is of a heuristic, or of a kind (``kind:NAME``), of this name."""
     if name.startswith("kind:"):
-        return row.kind == name.removeprefix("kind:")
+        return row.kind is not None and row.kind.value == name.removeprefix("kind:")
     return name in (row.name, row.heuristic.name)
 
 

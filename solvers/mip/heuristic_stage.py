@@ -20,7 +20,7 @@ from solvers.mip.portfolio.scheduler import (
     run_in_turn,
     run_worker,
 )
-from solvers.mip.table import TABLE, Place, kind_of
+from solvers.mip.table import TABLE, Place
 
 FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
 """Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
@@ -86,7 +86,7 @@ def _scheduler(
     context: HeuristicContext, activities: list[Activity], first_turn: float = FIRST_TURN
 ) -> Scheduler:
     """Return who deals out the turns."""
-    credit = Credit(context.acceptance.pool, kind_of)
+    credit = Credit(context.acceptance.pool)
     return Scheduler(activities, first_turn, ahead=lambda: _ahead(context), credit=credit)
 
 

@@ -21,7 +21,6 @@ from solvers.mip.heuristics.diving.heuristic import (
     SolveRelaxation,
 )
 from solvers.mip.heuristics.fix_and_propagate.heuristic import Dive, GuidedDive
-from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
 from solvers.mip.heuristics.large_neighbourhood.search import Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
 from solvers.mip.heuristics.local_search.gpu.heuristic import (
@@ -33,7 +32,7 @@ from solvers.mip.heuristics.meet_in_the_middle.four_lists import MeetInTheMiddle
 from solvers.mip.heuristics.one_opt.improve import Improve
 from solvers.mip.heuristics.zero_objective import DelayedZeroObjective, ZeroObjective
 from solvers.mip.model import MipModel
-from solvers.mip.portfolio.credit import CLAUSES, DIVES, LINEAR_DIVE, NEIGHBOURHOODS, SWAPS, WALKS
+from solvers.mip.portfolio.credit import Kind
 from solvers.mip.portfolio.heuristic import Heuristic
 
 
@@ -78,8 +77,8 @@ class Row:
         It has one turn, as long as it likes up to ``longest``.
     at_once : bool
         Its first turn comes in the order of the table, however little it is due.
-    kind : str
-        Whose credit counts for its share, too; nobody's where it is empty.
+    kind : Kind, optional
+        Whose credit counts for its share, too.
     cores : int
         Cores from which on it takes part.
     label : str
@@ -97,7 +96,7 @@ class Row:
     one_of: int = 1
     once: bool = False
     at_once: bool = False
-    kind: str = ""
+    kind: Kind | None = None
     models: Models = Models.ALL
     cores: int = 1
     label: str = ""
@@ -115,8 +114,8 @@ TABLE: tuple[Row, ...] = (
     Row(Improve(), 50.0, 50.0, most=1),
     # nearly everything where a model suits it, for nothing else comes near
     Row(MeetInTheMiddle(), 30.0, 30.0),
-    Row(_WALKS, 3.0, 1.5, at_once=True, kind=WALKS),
-    Row(AggregatedLocalSearch(), 6.0, 1.5, at_once=True, kind=WALKS),
+    Row(_WALKS, 3.0, 1.5, at_once=True, kind=Kind.WALKS),
+    Row(AggregatedLocalSearch(), 6.0, 1.5, at_once=True, kind=Kind.WALKS),
     # of mipcc26-18 and mipcc26-28 a walk finds a point after 40 to 200 million entries, for which
     # the half second of a first turn is short
     Row(
@@ -129,14 +128,14 @@ TABLE: tuple[Row, ...] = (
         once=True,
         label="longer local search",
     ),
-    Row(SwapMoves(), 3.0, 3.0, one_of=4, kind=SWAPS),
-    Row(Dive(), 2.0, 0.3, one_of=2, at_once=True, kind=DIVES),
+    Row(SwapMoves(), 3.0, 3.0, one_of=4, kind=Kind.SWAPS),
+    Row(Dive(), 2.0, 0.3, one_of=2, at_once=True, kind=Kind.DIVES),
     Row(Trivial(), 2.0, 0.0, longest=_FREE, part_of_time=0.05, most=1, once=True),
     # some models fall to it in a second and to nothing else
-    Row(_CLAUSES, 8.0, 0.5, one_of=4, shortest=1.5, kind=CLAUSES, models=Models.INTEGER),
-    Row(_CLAUSES, 3.0, 0.5, one_of=4, shortest=1.0, kind=CLAUSES, models=Models.MIXED),
+    Row(_CLAUSES, 8.0, 0.5, one_of=4, shortest=1.5, kind=Kind.CLAUSES, models=Models.INTEGER),
+    Row(_CLAUSES, 3.0, 0.5, one_of=4, shortest=1.0, kind=Kind.CLAUSES, models=Models.MIXED),
     Row(LinearDive(), 8.0, 0.0, one_of=4, shortest=3.0),
-    Row(ImprovingDive(), 0.0, 1.0, one_of=4, kind=DIVES),
+    Row(ImprovingDive(), 0.0, 1.0, one_of=4, kind=Kind.DIVES),
     # counts for half a second before it is had: clauses, which find a point of neos-3216931-puriri
     # in 41 million entries, do not wait for its relaxation of 1.8 billion
     Row(
@@ -149,8 +148,8 @@ TABLE: tuple[Row, ...] = (
         most=1,
         once=True,
     ),
-    Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=DIVES),
-    Row(Neighbourhoods(), 0.0, 6.0, longest=20.0, shortest=3.0, kind=NEIGHBOURHOODS),
+    Row(GuidedDive(), 2.0, 0.3, one_of=2, kind=Kind.DIVES),
+    Row(Neighbourhoods(), 0.0, 6.0, longest=20.0, shortest=3.0, kind=Kind.NEIGHBOURHOODS),
     Row(
         ZeroObjective(),
         *(2.0, 0.0, Place.TURN_BY_CLOCK),
@@ -165,12 +164,3 @@ TABLE: tuple[Row, ...] = (
     Row(DeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
     Row(AggregatedDeviceLocalSearch(), 1.0, 1.0, Place.DEVICE_THREAD),
 )
-
-
-def kind_of(source: str) -> str:
-    """Return the kind of heuristic that submits points under a name; empty for others."""
-    if source in (WALKS, CLAUSES, SWAPS):
-        return source
-    if source.startswith("dive") or source == LINEAR_DIVE:
-        return DIVES
-    return NEIGHBOURHOODS if any(one.name == source for one in CATALOGUE) else ""

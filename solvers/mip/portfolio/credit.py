@@ -9,17 +9,45 @@ helps later; the fixed shares see to it that nobody is left out who has gained n
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from enum import Enum
 
 import numpy as np
 
 from solvers.mip.solutions.incumbents import Pool
 
-WALKS, CLAUSES, SWAPS = "local search", "lazy clause", "swap moves"
-"""Kinds of heuristics whose gains are counted, and the names under which they submit points."""
 
-NEIGHBOURHOODS, DIVES, LINEAR_DIVE = "neighbourhoods", "dives", "linear dive"
-"""Kinds whose points have other names than they; the last is that of dives that solve LPs."""
+class Kind(Enum):
+    """Heuristics whose gains are counted together."""
+
+    WALKS = "local search"
+    CLAUSES = "lazy clause"
+    SWAPS = "swap moves"
+    NEIGHBOURHOODS = "neighbourhoods"
+    DIVES = "dives"
+
+
+class Source(str):
+    """The name under which points are submitted, with the kind that is credited with them.
+
+    Outside of this process it is a name and no more.
+    """
+
+    kind: Kind
+
+    def __new__(cls, name: str, kind: Kind) -> Source:
+        """Return the name with its kind."""
+        made = super().__new__(cls, name)
+        made.kind = kind
+        return made
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (str(self),)
+
+
+WALKS = Source("local search", Kind.WALKS)
+CLAUSES = Source("lazy clause", Kind.CLAUSES)
+SWAPS = Source("swap moves", Kind.SWAPS)
+LINEAR_DIVE = Source("linear dive", Kind.DIVES)
 
 EARNED = 6.0
 """What is dealt out by gains: as much as the fixed share of neighbourhoods, the largest one."""
@@ -47,32 +75,29 @@ class Credit:
     ----------
     pool : Pool
         Where points, and who has found them, are looked up after each turn.
-    kind_of : callable
-        Returns the kind of heuristic that submits points under a name; empty for others.
     """
 
-    def __init__(self, pool: Pool, kind_of: Callable[[str], str]) -> None:
+    def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._kind_of = kind_of
         self._version = 0
         self._best = np.inf
         self._at = -np.inf
-        self._fresh: dict[str, float] = {}
-        self._gain: dict[str, float] = {}
-        self._effort: dict[str, float] = {}
+        self._fresh: dict[Kind, float] = {}
+        self._gain: dict[Kind, float] = {}
+        self._effort: dict[Kind, float] = {}
         self._lock = threading.Lock()
 
-    def note(self, kind: str, length: float) -> None:
+    def note(self, kind: Kind | None, length: float) -> None:
         """Count a turn, of so many times the usual length, and all that was found by its end."""
         with self._lock:
             self._look()
-            if kind:
+            if kind is not None:
                 fresh = self._fresh.pop(kind, 0.0)
                 worth = fresh / (fresh + GOOD_GAIN)
                 self._gain[kind] = FADING * self._gain.get(kind, 0.0) + worth
                 self._effort[kind] = FADING * self._effort.get(kind, 0.0) + length
 
-    def bonus(self, kind: str) -> float:
+    def bonus(self, kind: Kind) -> float:
         """Return what a kind is due beside its share."""
         with self._lock:
             rates = {one: self._gain[one] / max(self._effort[one], SHORT) for one in self._gain}
@@ -86,9 +111,8 @@ class Credit:
         news = [found for found in self._pool.points() if found.seconds >= self._at]
         for found in sorted(news, key=lambda one: one.seconds):
             if found.objective < self._best:
-                kind = self._kind_of(found.source)
-                if kind and np.isfinite(self._best):
-                    gain = relative_gain(self._best, found.objective)
+                if isinstance(found.source, Source) and np.isfinite(self._best):
+                    kind, gain = found.source.kind, relative_gain(self._best, found.objective)
                     self._fresh[kind] = self._fresh.get(kind, 0.0) + gain
                 self._best, self._at = found.objective, found.seconds
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from solvers.core.progress import LOOK_AGAIN
 from solvers.mip.budget import Budget
-from solvers.mip.portfolio.credit import Credit
+from solvers.mip.portfolio.credit import Credit, Kind
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Report
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Activity:
         It has one turn, as long as it likes up to ``longest``.
     at_once : bool
         Its first turn comes in the order of the table, however little it is due.
-    kind : str
+    kind : Kind, optional
         Whose gains count for its share, too; nobody's where it is empty.
     """
 
@@ -61,7 +61,7 @@ class Activity:
     most: int = 1_000_000
     once: bool = False
     at_once: bool = False
-    kind: str = ""
+    kind: Kind | None = None
 
 
 def _none() -> float:
@@ -177,14 +177,14 @@ class Scheduler:
     def _shares(self) -> list[float]:
         """Return what each is due: its share, and its part of what its kind has earned."""
         shares = [self._share(place) for place in range(len(self.activities))]
-        of_kind: dict[str, float] = {}
+        of_kind: dict[Kind, float] = {}
         for activity, share in zip(self.activities, shares, strict=True):
-            if activity.kind:
+            if activity.kind is not None:
                 of_kind[activity.kind] = of_kind.get(activity.kind, 0.0) + share
         for place, activity in enumerate(self.activities):
-            if self.credit is not None and shares[place] > 0.0 and activity.kind:
-                part = shares[place] / of_kind[activity.kind]
-                shares[place] += part * self.credit.bonus(activity.kind)
+            kind = activity.kind
+            if self.credit is not None and kind is not None and shares[place] > 0.0:
+                shares[place] += shares[place] / of_kind[kind] * self.credit.bonus(kind)
         return shares
 
     def _share(self, place: int) -> float:

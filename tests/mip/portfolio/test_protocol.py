@@ -10,6 +10,7 @@ import pytest
 
 from solvers.mip import heuristic_stage
 from solvers.mip.budget import Budget
+from solvers.mip.portfolio.credit import Kind
 from solvers.mip.portfolio.heuristic import (
     OVER,
     UNFINISHED,
@@ -216,10 +217,10 @@ def test_what_is_proven_is_passed_on(proven):
 
 def test_shares_and_lengths_are_those_of_the_row():
     context = context_of(choice())
-    row = Row(Toy(), 5.0, 2.0, longest=9.0, part_of_time=0.1, most=3, one_of=4, kind="toys")
+    row = Row(Toy(), 5.0, 2.0, longest=9.0, part_of_time=0.1, most=3, one_of=4, kind=Kind.SWAPS)
     (activity,) = line_up([row], context, [Place.TURN], 50.0, workers=8)
     assert (activity.name, activity.longest, activity.most) == ("toy", 5.0, 2)
-    assert activity.kind == "toys"
+    assert activity.kind is Kind.SWAPS
     assert activity.share() == 5.0
     assert context.submit(np.array([0.0, 0.0, 0.0, 1.0, 1.0]), "test")
     assert activity.share() == 2.0

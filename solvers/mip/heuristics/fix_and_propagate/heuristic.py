@@ -19,6 +19,7 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED
 from solvers.mip.inference.domain import Cliques, Domain
 from solvers.mip.inference.relaxation import analytic_centre
 from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
+from solvers.mip.portfolio.credit import Kind, Source
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import START, Submit, is_nearly_feasible
@@ -74,12 +75,12 @@ def run_portfolio(
             found = diver.dive(strategy, number, budget)
             if found.integers_feasible:
                 if _is_new(model, found.x, known):
-                    submit(found.x, f"dive {strategy}")
+                    submit(found.x, Source(f"dive {strategy}", Kind.DIVES))
             elif found.is_complete and (closest is None or found.violated_rows < closest[1]):
                 closest = found.x, found.violated_rows
         is_near = closest is not None and is_nearly_feasible(closest[1], model.num_rows)
         if closest is not None and is_near and _is_new(model, closest[0], known):
-            submit(closest[0], "dive, with broken rows")
+            submit(closest[0], Source("dive, with broken rows", Kind.DIVES))
         rounds += 1
     return closest
 

@@ -18,6 +18,7 @@ from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import (
     cutoff_below,
 )
 from solvers.mip.model import SAME, IndexArray, MipModel, Relaxation
+from solvers.mip.portfolio.credit import Kind, Source
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import Pool, Submit
 from solvers.mip.submip import SubMip, SubMipResult, solve_submip
@@ -327,7 +328,7 @@ class Searcher:
             self.submit,
             self.budget,
             seconds=seconds,
-            source=arm.name,
+            source=Source(arm.name, Kind.NEIGHBOURHOODS),
             seed=seed,
         )
         gain = _gain(before, min(self.pool.objective, before)) if result.improved else 0.0

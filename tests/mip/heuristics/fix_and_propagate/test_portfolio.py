@@ -6,6 +6,7 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.heuristic import run_portfolio
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_GUIDED
 from solvers.mip.model import is_feasible
+from solvers.mip.portfolio.credit import Kind
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
 
@@ -52,6 +53,7 @@ def test_guided_strategies_follow_a_point():
     names = {f"dive {strategy}" for strategy in LP_GUIDED}
     assert submissions.sources
     assert set(submissions.sources) <= {*names, "dive, with broken rows"}
+    assert {source.kind for source in submissions.sources} == {Kind.DIVES}
 
 
 def test_the_closest_point_is_kept_and_submitted_once():

@@ -8,6 +8,7 @@ import pytest
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.large_neighbourhood.search import make_bandit, search_neighbourhoods
 from solvers.mip.model import MipModel, is_feasible
+from solvers.mip.portfolio.credit import Kind
 from solvers.mip.solutions.incumbents import Found, Pool
 from solvers.mip.submip import SubMip, solve_submip
 from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing, relaxation_of
@@ -55,6 +56,7 @@ def test_the_search_improves_to_the_optimum_and_knows_when_it_has_seen_everythin
     assert before > best
     assert acceptance.pool.objective == pytest.approx(best, abs=1.01e-4 * abs(best))
     assert any(arm.gain > 0.0 for arm in bandit.arms)
+    assert acceptance.pool.best.source.kind is Kind.NEIGHBOURHOODS
 
 
 def test_the_same_seed_takes_the_same_path():
