@@ -1,1 +1,1 @@
-"""Rounding: dives that fix, propagate, go back and repair."""
+"""Rounding: dives that fix, propagate and go back."""

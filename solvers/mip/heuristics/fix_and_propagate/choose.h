@@ -21,11 +21,6 @@ inline double uniform(RandomState state) {
     return static_cast<double>(z >> 11) / 9007199254740992.0;
 }
 
-/// Draw a whole number from 0 to ``end - 1``.
-inline std::int64_t below(RandomState state, std::int64_t end) {
-    return std::min(end - 1, static_cast<std::int64_t>(uniform(state) * static_cast<double>(end)));
-}
-
 /// What values are chosen by, as strategy.py says.
 struct Guide {
     native::Span<const double> cost;

@@ -1,10 +1,10 @@
-// The loops of a dive: fix columns in a given order, propagate, go back, repair, go on.
+// The loops of a dive: fix columns in a given order, propagate, go back, go on.
 //
 // Each function works until it is done or has spent its share of work, says which, and takes up
 // where it was when it is called again: the caller looks at the clock in between and enlarges the
 // trail.
 #include "choose.h"
-#include "repair.h"
+#include "mip/inference/domain/propagate.h"
 
 namespace mip::fix_and_propagate {
 
@@ -28,31 +28,22 @@ NATIVE_STRUCT(mip::fix_and_propagate::Search, order, stack_column, stack_value, 
 namespace mip::fix_and_propagate {
 namespace {
 
+using domain::Box;
 using domain::decide;
+using domain::Rows;
 using native::check_length;
 
 /// How a slice ends: work spent, trail full, all columns fixed, no (more) search.
 constexpr int RUNNING = 0, FULL = 1, DONE = 2, GAVE_UP = 3;
 
 /// Places in Search::counts: next column of the order, decisions on the stack, and tallies.
-constexpr int CURSOR = 0, DEPTH = 1, NODES = 2, REPAIRS = 3, NUM_TALLIES = 4;
-
-/// Shifts of a repair in the middle of a dive (the paper's limit).
-constexpr std::int64_t SHIFTS_ON_THE_WAY = 200;
-
-/// Entries that such a repair may visit, apart from a propagation under way: a few milliseconds.
-constexpr std::int64_t REPAIR_WORK = 500'000;
-
-/// Repairs in the middle of one dive: each may propagate everything anew.
-constexpr std::int64_t MAX_REPAIRS = 50;
+constexpr int CURSOR = 0, DEPTH = 1, NODES = 2, NUM_TALLIES = 3;
 
 /// The modes of strategy.py.
-enum Mode { DFS, DFS_REPAIR, DIVE, DIVE_PROPAGATE, DIVE_REPAIR };
+enum Mode { DFS, DIVE, DIVE_PROPAGATE };
 
-void check_all(const Matrix &matrix, const Box &box, const Guide &guide, const Search &search,
-               const Walk &walk) {
+void check_all(const Matrix &matrix, const Box &box, const Guide &guide, const Search &search) {
     domain::check_shapes(matrix, box);
-    check_shapes(box, walk);
     const std::int64_t n = box.bounds.shape(1);
     check_length("cost", guide.cost.size(), n);
     check_length("up_locks", guide.up_locks.size(), n);
@@ -124,23 +115,13 @@ void push(const Box &box, const Search &search, std::int64_t j, double value) {
     counts[NODES] += 1;
 }
 
-/// Repair on the way, if that was not done too often; whether the box is consistent then.
-bool mend(const Matrix &matrix, const Box &box, const Search &search, const Walk &walk,
-          std::int64_t cap) {
-    search.counts[REPAIRS] += 1;
-    const std::int64_t shifts = std::min(SHIFTS_ON_THE_WAY, walk.column.size());
-    const std::int64_t end = box.counts[domain::WORK] + REPAIR_WORK;
-    return repair(matrix, box, search.root, walk, search.random, shifts, end, cap);
-}
-
 /// Dive with backtracking; the box is consistent whenever this returns, but for the root.
 int search_depth_first(const Matrix &matrix, const Box &box, const Guide &guide,
-                       const Search &search, const Walk &walk, int rule, int mode,
-                       std::int64_t max_nodes, std::int64_t slice_end, std::int64_t cap) {
-    check_all(matrix, box, guide, search, walk);
+                       const Search &search, int rule, std::int64_t max_nodes,
+                       std::int64_t slice_end, std::int64_t cap) {
+    check_all(matrix, box, guide, search);
     check_stack(search);
     const auto counts = search.counts;
-    const bool repairs = mode == DFS_REPAIR;
     while (box.counts[domain::WORK] < slice_end) {
         const std::int64_t j = next_column(box, search);
         if (j < 0)
@@ -152,13 +133,8 @@ int search_depth_first(const Matrix &matrix, const Box &box, const Guide &guide,
         const double value = choose(rule, j, box.bounds(0, j), box.bounds(1, j),
                                     matrix.is_integer[j] == 1, guide, search.random);
         push(box, search, j, value);
-        if (decide(matrix, box, j, value, value, cap, repairs))
-            continue;
-        if (repairs && counts[REPAIRS] < MAX_REPAIRS && mend(matrix, box, search, walk, cap)) {
-            counts[CURSOR] = 0;
-            continue;
-        }
-        if (!backtrack(matrix, box, search, cap))
+        if (!decide(matrix, box, j, value, value, cap, false) &&
+            !backtrack(matrix, box, search, cap))
             return GAVE_UP;
     }
     return RUNNING;
@@ -166,9 +142,8 @@ int search_depth_first(const Matrix &matrix, const Box &box, const Guide &guide,
 
 /// Fix what is not fixed yet, passing contradictions over; one level of the trail is needed.
 int dive_leniently(const Matrix &matrix, const Box &box, const Guide &guide, const Search &search,
-                   const Walk &walk, int rule, int mode, std::int64_t slice_end, std::int64_t cap) {
-    check_all(matrix, box, guide, search, walk);
-    const auto counts = search.counts;
+                   int rule, int mode, std::int64_t slice_end, std::int64_t cap) {
+    check_all(matrix, box, guide, search);
     const std::int64_t limit = mode == DIVE ? -1 : cap;
     while (box.counts[domain::WORK] < slice_end) {
         const std::int64_t j = next_column(box, search);
@@ -176,20 +151,50 @@ int dive_leniently(const Matrix &matrix, const Box &box, const Guide &guide, con
             return DONE;
         const double value = choose(rule, j, box.bounds(0, j), box.bounds(1, j),
                                     matrix.is_integer[j] == 1, guide, search.random);
-        if (decide(matrix, box, j, value, value, limit, true))
-            continue;
-        if (mode == DIVE_REPAIR && counts[REPAIRS] < MAX_REPAIRS) {
-            mend(matrix, box, search, walk, cap);
-            counts[CURSOR] = 0;
-        }
+        decide(matrix, box, j, value, value, limit, true);
     }
     return RUNNING;
 }
 
-std::int64_t collect_broken(const Box &box, const Walk &walk) {
+/// Give a column the root's bounds back, and let its rows know how wide it is again.
+void loosen(const Matrix &matrix, const Box &box, native::Grid<const double> root, std::int64_t j) {
+    const Rows rows(box);
+    for (int side = 0; side < 2; ++side) {
+        if (box.bounds(side, j) != root(side, j))
+            domain::set_bound(matrix, box, j, side, root(side, j));
+    }
+    for (std::int64_t p = matrix.columns.indptr[j]; p < matrix.columns.indptr[j + 1]; ++p) {
+        const std::int64_t i = matrix.columns.indices[p];
+        const double widest =
+            std::abs(matrix.columns.data[p]) * (box.bounds(1, j) - box.bounds(0, j));
+        if (widest > rows(i, domain::WIDEST)) {
+            domain::record(box, 2 * matrix.is_integer.size() + i, rows(i, domain::WIDEST));
+            rows(i, domain::WIDEST) = widest;
+        }
+    }
+}
+
+/// Give unfixed columns the root's bounds back and propagate all; false on contradiction.
+bool release(const Matrix &matrix, const Box &box, native::Grid<const double> root,
+             std::int64_t cap) {
+    for (std::int64_t j = 0; j < box.bounds.shape(1); ++j) {
+        if (box.bounds(0, j) < box.bounds(1, j))
+            loosen(matrix, box, root, j);
+    }
+    domain::wake_all(box);
+    return domain::propagate(matrix, box, cap, true);
+}
+
+/// Number of rows that are broken whatever the columns do within the box.
+std::int64_t count_broken(const Box &box) {
     domain::check_shapes(box);
-    check_shapes(box, walk);
-    return collect(box, walk);
+    const Rows rows(box);
+    const std::int64_t m = box.rows.shape(0);
+    std::int64_t broken = 0;
+    for (std::int64_t i = 0; i < m; ++i)
+        broken += std::max(domain::excess_of(rows, i, 0), domain::excess_of(rows, i, 1)) > 0.0;
+    box.counts[domain::WORK] += m;
+    return broken;
 }
 
 bool release_all(const Matrix &matrix, const Box &box, native::Grid<const double> root,
@@ -199,42 +204,26 @@ bool release_all(const Matrix &matrix, const Box &box, native::Grid<const double
     return release(matrix, box, root, cap);
 }
 
-bool repair_box(const Matrix &matrix, const Box &box, native::Grid<const double> root,
-                const Walk &walk, RandomState random, std::int64_t max_shifts,
-                std::int64_t work_end, std::int64_t cap) {
-    domain::check_shapes(matrix, box);
-    check_shapes(box, walk);
-    check_length("root", root.size(), box.bounds.size());
-    check_length("random", random.size(), 1);
-    check_length("column", walk.column.size(), max_shifts);
-    return repair(matrix, box, root, walk, random, max_shifts, work_end, cap);
-}
-
 } // namespace
 } // namespace mip::fix_and_propagate
 
 NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
     using namespace mip::fix_and_propagate;
     native::expose(module, "search_depth_first", &search_depth_first, "matrix", "box", "guide",
-                   "search", "walk", "rule", "mode", "max_nodes", "slice_end", "cap");
+                   "search", "rule", "max_nodes", "slice_end", "cap");
     native::expose(module, "dive_leniently", &dive_leniently, "matrix", "box", "guide", "search",
-                   "walk", "rule", "mode", "slice_end", "cap");
-    native::expose(module, "collect", &collect_broken, "box", "walk");
+                   "rule", "mode", "slice_end", "cap");
+    native::expose(module, "count_broken", &count_broken, "box");
     native::expose(module, "release", &release_all, "matrix", "box", "root", "cap");
-    native::expose(module, "repair", &repair_box, "matrix", "box", "root", "walk", "random",
-                   "max_shifts", "work_end", "cap");
     native::expose(module, "uniform", &uniform, "state");
-    native::expose(module, "below", &below, "state", "end");
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive",
-                      {{"TABU", TABU},
-                       {"SliceEnd.RUNNING", RUNNING},
+                      {{"SliceEnd.RUNNING", RUNNING},
                        {"SliceEnd.FULL", FULL},
                        {"SliceEnd.DONE", DONE},
                        {"SliceEnd.GAVE_UP", GAVE_UP},
                        {"Count.CURSOR", CURSOR},
                        {"Count.DEPTH", DEPTH},
-                       {"Count.NODES", NODES},
-                       {"Count.REPAIRS", REPAIRS}});
+                       {"Count.NODES", NODES}});
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.strategy",
                       {{"Value.UP", UP},
                        {"Value.DOWN", DOWN},
@@ -244,8 +233,6 @@ NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
                        {"Value.LOOSE", LOOSE},
                        {"Value.REFERENCE", REFERENCE},
                        {"Mode.DFS", DFS},
-                       {"Mode.DFS_REPAIR", DFS_REPAIR},
                        {"Mode.DIVE", DIVE},
-                       {"Mode.DIVE_PROPAGATE", DIVE_PROPAGATE},
-                       {"Mode.DIVE_REPAIR", DIVE_REPAIR}});
+                       {"Mode.DIVE_PROPAGATE", DIVE_PROPAGATE}});
 }

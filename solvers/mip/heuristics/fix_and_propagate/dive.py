@@ -1,4 +1,4 @@
-"""One dive: fix the integer columns one by one, propagate, go back or repair where it fails."""
+"""One dive: fix the integer columns one by one, propagate, go back where it fails."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     order_columns,
 )
 from solvers.mip.inference.domain import Cliques, Domain
-from solvers.mip.inference.domain import Count as BoxCount
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
-    collect,
+    count_broken,
     dive_leniently,
     release,
-    repair,
     search_depth_first,
 )
 
@@ -59,7 +57,6 @@ class Count(IntEnum):
     CURSOR = 0
     DEPTH = auto()
     NODES = auto()
-    REPAIRS = auto()
 
 
 class Search(NamedTuple):
@@ -103,58 +100,13 @@ def new_search(order: IndexArray, bounds: FloatArray, random: RandomState) -> Se
     )
 
 
-MAX_SHIFTS = 1000
-"""Shifts of one walk (200 in the paper, whose walks may also search)."""
-
-TABU = 3
-"""A column rests for so many shifts after it was shifted (the paper's)."""
-
-
-class Walk(NamedTuple):
-    """Scratch arrays of a walk: the broken rows, each row's place among them, and the shifts.
-
-    Attributes
-    ----------
-    broken : (m,) int32
-    place : (m,) int32
-        -1 where the row holds.
-    last : (n,) int64
-        Number of the shift that moved the column last, over all walks.
-    column, shift : (MAX_SHIFTS,) int32, float64
-        The shifts of this walk, so that it can go back to where least was broken.
-    clock : (1,) int64
-        Shifts so far, over all walks.
-    """
-
-    broken: IndexArray
-    place: IndexArray
-    last: np.ndarray
-    column: IndexArray
-    shift: FloatArray
-    clock: np.ndarray
-
-
-def new_walk(num_rows: int, num_columns: int) -> Walk:
-    """Return fresh scratch arrays."""
-    return Walk(
-        broken=np.zeros(num_rows, dtype=np.int32),
-        place=np.full(num_rows, -1, dtype=np.int32),
-        last=np.full(num_columns, -TABU - 1, dtype=np.int64),
-        column=np.zeros(MAX_SHIFTS, dtype=np.int32),
-        shift=np.zeros(MAX_SHIFTS),
-        clock=np.zeros(1, dtype=np.int64),
-    )
-
-
 class Attempt:
-    """What the steps of a dive share: a domain of their own, repair, the continuous columns.
+    """What the steps of a dive share: a domain of their own, the continuous columns.
 
     Parameters
     ----------
     domain : Domain
         Changed from here on.
-    walk : Walk
-        Scratch arrays of the repair.
     search : Search
         Order, stack and random numbers.
     budget : Budget
@@ -166,18 +118,14 @@ class Attempt:
         model: MipModel,
         domain: Domain,
         guide: Guide,
-        walk: Walk,
         search: Search,
         budget: Budget,
     ) -> None:
         self.model = model
         self.domain = domain
         self.guide = guide
-        self.walk = walk
         self.search = search
         self.budget = budget
-        walk.last[:] = -MAX_SHIFTS
-        walk.clock[:] = 0
         self.base = domain.mark()
         self._begin = self._charged = domain.work
         self.is_complete = True
@@ -198,7 +146,6 @@ class Attempt:
                 domain.box,
                 self.guide,
                 search,
-                self.walk,
                 rule,
                 mode,
                 self.slice_end(),
@@ -215,32 +162,14 @@ class Attempt:
         self.fix_all(search, rule.value, Mode.DIVE_PROPAGATE.value)
 
     def settle(self) -> int:
-        """Check and mend the box where all integers are fixed; return how many rows stay broken."""
+        """Check the box where all integers are fixed; return how many rows are broken."""
         matrix, search = self.domain.model, self.search
         self.domain.reserve()
         box, cap = self.domain.box, self.domain.cap
         if self.is_complete:
             self.is_consistent = release(matrix, box, search.root, cap)
-            if not self.is_consistent:
-                self.is_consistent = self.repair(SLICE)
         self.charge()
-        return collect(box, self.walk)
-
-    def repair(self, work: int) -> bool:
-        """Shift columns of the box until nothing is broken; whether that worked."""
-        box, search = self.domain.box, self.search
-        mended = repair(
-            self.domain.model,
-            box,
-            search.root,
-            self.walk,
-            search.random,
-            MAX_SHIFTS,
-            int(box.counts[BoxCount.WORK]) + work,
-            self.domain.cap,
-        )
-        self.charge()
-        return mended
+        return count_broken(box)
 
     def point(self) -> FloatArray:
         """Read the point off the box: the lower bounds, where there are any."""
@@ -332,7 +261,6 @@ class Diver:
         self._cliques = cliques
         self._has_reference = reference is not None
         self._guide = guide_of(model, reference)
-        self._walk = new_walk(model.num_rows, model.num_columns)
         self._continuous = np.flatnonzero(model.is_integer == 0).astype(np.int32)
 
     def dive(self, strategy: Strategy, seed: int, budget: Budget) -> DiveResult:
@@ -342,7 +270,7 @@ class Diver:
             self.model, domain.box.bounds, strategy.order, self._guide, self._cliques, seed
         )
         search = new_search(order, domain.box.bounds, seeded(seed, order.size))
-        attempt = Attempt(self.model, domain, self._guide, self._walk, search, budget)
+        attempt = Attempt(self.model, domain, self._guide, search, budget)
         _fix_integers(attempt, strategy)
         broken = attempt.settle()
         if self._continuous.size and attempt.is_consistent:
@@ -374,14 +302,14 @@ def dive(
 def _fix_integers(attempt: Attempt, strategy: Strategy) -> None:
     """Fix the columns of the order, by search while that is allowed, then whatever comes."""
     mode, rule = strategy.mode, strategy.value.value
-    if mode in (Mode.DFS, Mode.DFS_REPAIR):
-        if _search(attempt, rule, mode.value) or not attempt.is_complete:
+    if mode is Mode.DFS:
+        if _search(attempt, rule) or not attempt.is_complete:
             return
         mode = Mode.DIVE_PROPAGATE
     attempt.fix_all(attempt.search, rule, mode.value)
 
 
-def _search(attempt: Attempt, rule: int, mode: int) -> bool:
+def _search(attempt: Attempt, rule: int) -> bool:
     """Dive depth-first; whether that has fixed all columns."""
     domain, search = attempt.domain, attempt.search
     limit = domain.work + max(SMALLEST_SEARCH, SEARCH_PER_NONZERO * domain.model.num_nonzeros)
@@ -394,9 +322,7 @@ def _search(attempt: Attempt, rule: int, mode: int) -> bool:
             domain.box,
             attempt.guide,
             search,
-            attempt.walk,
             rule,
-            mode,
             nodes,
             min(limit, attempt.slice_end()),
             domain.cap,

@@ -25,7 +25,6 @@ class Order(Enum):
     TYPE = "binaries, then the narrower ones"
     RANDOM = "random"
     LOCKS = "most rows that stand in the way of a change"
-    OBJECTIVE = "largest objective coefficient"
     CLIQUES = "clique by clique, the largest first"
     REFERENCE = "least fractional at the reference point"
 
@@ -46,19 +45,15 @@ class Mode(IntEnum):
     """What happens on a contradiction. The numbers are those of the compiled loops.
 
     Whatever the mode, a dive goes on to its end, passing contradictions over once its search is
-    out of nodes, and repairs the point it ends with.
+    out of nodes.
     """
 
     DFS = 0
     """Depth-first search with backtracking."""
-    DFS_REPAIR = 1
-    """The same, but first the fixed columns are shifted to mend what is broken."""
-    DIVE = 2
+    DIVE = 1
     """Fix without propagating."""
-    DIVE_PROPAGATE = 3
+    DIVE_PROPAGATE = 2
     """Propagate, and pass over contradictions."""
-    DIVE_REPAIR = 4
-    """Propagate, and repair at once where that fails."""
 
 
 @dataclass(frozen=True)
@@ -78,29 +73,21 @@ LP_FREE = (
     Strategy(Order.CLIQUES, Value.BAD_OBJECTIVE, Mode.DFS),
     Strategy(Order.LOCKS, Value.LOOSE, Mode.DFS),
     Strategy(Order.LOCKS, Value.LOOSE, Mode.DIVE),
-    Strategy(Order.LOCKS, Value.GOOD_OBJECTIVE, Mode.DFS_REPAIR),
-    Strategy(Order.CLIQUES, Value.BAD_OBJECTIVE, Mode.DFS_REPAIR),
     Strategy(Order.RANDOM, Value.RANDOM, Mode.DIVE_PROPAGATE),
     Strategy(Order.CLIQUES, Value.GOOD_OBJECTIVE, Mode.DFS),
     Strategy(Order.LEFT_TO_RIGHT, Value.UP, Mode.DFS),
-    Strategy(Order.OBJECTIVE, Value.GOOD_OBJECTIVE, Mode.DFS_REPAIR),
-    Strategy(Order.LOCKS, Value.LOOSE, Mode.DIVE_REPAIR),
     Strategy(Order.TYPE, Value.DOWN, Mode.DFS),
-    Strategy(Order.RANDOM, Value.LOOSE, Mode.DFS_REPAIR),
 )
 """Dives that need no point to go by, in the order in which they are tried.
 
-The first six are the published LP-free portfolio; the others add an order, a value or a mode that
-those leave out.
+The first four are of the published LP-free portfolio; the others add an order or a value that those
+leave out.
 """
 
 LP_GUIDED = (
     Strategy(Order.REFERENCE, Value.REFERENCE, Mode.DFS),
-    Strategy(Order.CLIQUES, Value.REFERENCE, Mode.DFS_REPAIR),
     Strategy(Order.LOCKS, Value.REFERENCE, Mode.DFS),
-    Strategy(Order.REFERENCE, Value.REFERENCE, Mode.DIVE_REPAIR),
     Strategy(Order.RANDOM, Value.REFERENCE, Mode.DIVE_PROPAGATE),
-    Strategy(Order.REFERENCE, Value.LOOSE, Mode.DFS_REPAIR),
 )
 """Dives along a point, mostly that of the relaxation."""
 
@@ -154,8 +141,6 @@ def order_columns(
     if order is Order.LOCKS:
         locks = (guide.up_locks + guide.down_locks)[columns]
         return columns[np.lexsort((tie, -locks * noise))]
-    if order is Order.OBJECTIVE:
-        return columns[np.lexsort((tie, -np.abs(guide.cost[columns]) * noise))]
     if order is Order.REFERENCE:
         point = guide.reference[columns]
         return columns[np.lexsort((tie, np.abs(point - np.round(point)) * noise, kind))]

@@ -115,7 +115,7 @@ inline bool visit_row(const Matrix &matrix, const Box &box, std::int64_t i, bool
 /// Visit queued rows until none is left or ``cap`` entries have been; false if contradicted.
 ///
 /// A lenient propagation passes over contradicted rows and bounds that would cross, and goes on:
-/// for points that are to be repaired later. The room of one level is needed on the trail.
+/// for points that an LP may complete. The room of one level is needed on the trail.
 inline bool propagate(const Matrix &matrix, const Box &box, std::int64_t cap, bool lenient) {
     const auto counts = box.counts;
     bool consistent = counts[INFEASIBLE] == 0;
