@@ -77,13 +77,13 @@ def find_figures(
 
 
 def fill_in(
-    data: BatchData, x: FloatArray, row_dual: FloatArray, wanted: BoolArray, threads: int = 0
+    data: BatchData, x: FloatArray, row_dual: FloatArray, wanted: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the row activities (K, m) and reduced costs (K, n) of those wanted, else zeros.
 
     Parameters
     ----------
-    data, x, row_dual, threads
+    data, x, row_dual
         As in :func:`find_figures`; nothing is clipped.
     wanted : (K,) array of bool
     """
@@ -102,7 +102,7 @@ def fill_in(
         row_dual.reshape(-1),
         activity.reshape(-1),
         reduced.reshape(-1),
-        threads_for(STEPS_PER_ENTRY * data.count * data.pattern.nnz, threads),
+        threads_for(STEPS_PER_ENTRY * data.count * data.pattern.nnz),
     )
     return activity, reduced
 

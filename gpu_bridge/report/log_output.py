@@ -334,11 +334,6 @@ class LogOutput:
         """Keep a line that nobody is shown as it comes."""
         self._lines.append(line)
 
-    @property
-    def has_live_line(self) -> bool:
-        """Whether there is a live line, shown or yet to be."""
-        return self._live is not None
-
     def write(self, line: str) -> None:
         """Write a line everywhere."""
         self._lines.append(line)
