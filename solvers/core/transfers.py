@@ -17,8 +17,8 @@ from solvers.core.cores import threads_for
 if TYPE_CHECKING:
     from solvers.core.device import Device
 
-PIECE = 1 << 25
-"""Bytes that are copied at a time."""
+PIECE = 1 << 24
+"""Bytes that are copied at a time, enough for several threads."""
 
 Array = npt.NDArray[Any]
 

@@ -7,6 +7,7 @@ import pytest
 
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp import layout
 from solvers.pdlp.layout import to_device
 from solvers.pdlp.scaling import spectral_norm
 from solvers.pdlp.settings import DEFAULT
@@ -20,7 +21,9 @@ pytestmark = pytest.mark.gpu
 
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("name", ["square 129", "empty rows", "long row", "large", "one column"])
-def test_the_layout_arrives_on_the_gpu(name, packing, gpu):
+@pytest.mark.parametrize("on_device_from", [0, layout.ON_DEVICE_FROM])
+def test_the_layout_arrives_on_the_gpu(name, packing, on_device_from, gpu, monkeypatch):
+    monkeypatch.setattr(layout, "ON_DEVICE_FROM", on_device_from)
     matrix = lay_out(MATRICES[name], PLANS["cpu"], packing).matrix
     problem = Problem.from_arrays(np.zeros(matrix.shape[1]), matrix, 0.0, 0.0)
     here = to_device(problem, PRETENDED_GPU, Plan(), 0)

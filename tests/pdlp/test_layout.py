@@ -43,6 +43,7 @@ def assert_as_on_the_host(matrix, plan, packing) -> None:
 @settings(max_examples=40)
 def test_pieces_lay_out_what_the_host_does(which, plan, packing):
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(layout, "ON_DEVICE_FROM", 0)
         patch.setattr(layout, "PIECE_ENTRIES", 37)  # rows are cut
         assert_as_on_the_host(matrix_of(which), plan, packing)
 
@@ -54,6 +55,7 @@ def test_device_code_lays_out_what_the_host_does(name, packing, monkeypatch):
     there = emulated(LAYOUT)
     launches = there.launches
     monkeypatch.setattr(layout, "LAYOUT", there)
+    monkeypatch.setattr(layout, "ON_DEVICE_FROM", 0)
     monkeypatch.setattr(layout, "PIECE_ENTRIES", 2500)  # more than one block, and one cut short
     assert_as_on_the_host(MATRICES[name], "one step", packing)
     assert there.launches > launches
