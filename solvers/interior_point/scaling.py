@@ -1,10 +1,11 @@
 """Diagonal scaling by powers of two: A becomes R A C with entries near one, and no digit is lost.
 
-The passes are PDLP's (``solvers/pdlp/scaling.py``) without its last one, which bounds a norm that
-nothing depends on here: those of Curtis and Reid (1972) tame badly scaled models, and those by the
-root of the greatest magnitude (Ruiz 2001) bring every line's greatest entry near one. The factors
-of the normal equations are indifferent to the scale of columns in exact arithmetic; what scaling
-decides is how large the regularisation is beside the entries.
+Passes by the geometric mean of each line's extremes tame badly scaled models, and a last one by
+the root of the greatest magnitude (Ruiz 2001) brings every line's greatest entry near one. The
+factors of the normal equations are indifferent to the scale of columns in exact arithmetic; what
+scaling decides is how large the regularisation is beside the entries. With PDLP's passes, of Curtis
+and Reid, instead of the first ones Netlib takes 1 % fewer iterations and an energy system of 365
+hours 14 % more (``docs/interior-point.md``).
 """
 
 from __future__ import annotations
@@ -15,10 +16,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 
-CURTIS_REID_PASSES, RUIZ_PASSES = 20, 4
-
-RIDGE = 0.2
-"""Added to each line's number of entries, for the squares of the scales' logarithms."""
+GEOMETRIC_PASSES, RUIZ_PASSES = 4, 4
 
 
 def find_scaling(matrix: Any) -> tuple[FloatArray, FloatArray]:
@@ -28,38 +26,28 @@ def find_scaling(matrix: Any) -> tuple[FloatArray, FloatArray]:
     """
     by_row = abs(matrix).tocsr()
     by_column = by_row.tocsc()
-    row, column = _balanced(by_row)
-    for _ in range(RUIZ_PASSES):
-        of_rows = _greatest(by_row, column, row)
-        column = column / np.sqrt(_greatest(by_column, row, column))
-        row = row / np.sqrt(of_rows)
+    row, column = np.ones(by_row.shape[0]), np.ones(by_row.shape[1])
+    for geometric in [True] * GEOMETRIC_PASSES + [False] * RUIZ_PASSES:
+        row_before = row
+        row = row / _size(by_row, column, row, geometric)
+        column = column / _size(by_column, row_before if not geometric else row, column, geometric)
     return _power_of_two(row), _power_of_two(column)
 
 
-def _balanced(by_row: Any) -> tuple[FloatArray, FloatArray]:
-    """Return the scales with which the entries' logarithms are small in the mean square."""
-    logarithms = by_row.copy()
-    logarithms.data = np.log2(by_row.data)
-    pattern = by_row.copy()
-    pattern.data = np.ones_like(by_row.data)
-    ones = np.ones(by_row.shape[0]), np.ones(by_row.shape[1])
-    total = logarithms @ ones[1], logarithms.T @ ones[0]
-    count = pattern @ ones[1] + RIDGE, pattern.T @ ones[0] + RIDGE
-    column = 0.0 * ones[1]
-    for _ in range(CURTIS_REID_PASSES):
-        row = -(total[0] + pattern @ column) / count[0]
-        column = -(total[1] + pattern.T @ row) / count[1]
-    return np.exp2(row), np.exp2(column)
-
-
-def _greatest(lines: Any, across: FloatArray, along: FloatArray) -> FloatArray:
-    """Return each line's greatest scaled magnitude, one where it has no entry."""
+def _size(lines: Any, across: FloatArray, along: FloatArray, geometric: bool) -> FloatArray:
+    """Return the root of each line's greatest scaled magnitude, or of its extremes' product."""
     filled = np.flatnonzero(np.diff(lines.indptr))
-    greatest = np.ones(along.size)
+    size = np.ones(along.size)
     if filled.size:
         scaled = lines.data * across[lines.indices]
-        greatest[filled] = np.maximum.reduceat(scaled, lines.indptr[filled]) * along[filled]
-    return greatest
+        begins = lines.indptr[filled]
+        greatest = np.maximum.reduceat(scaled, begins) * along[filled]
+        if geometric:
+            least = np.minimum.reduceat(scaled, begins) * along[filled]
+            size[filled] = np.sqrt(greatest) * np.sqrt(least)
+        else:
+            size[filled] = np.sqrt(greatest)
+    return size
 
 
 def _power_of_two(values: FloatArray) -> FloatArray:
