@@ -5,7 +5,7 @@
     meanwhile      points at bounds, then presolve; beside it a sweep and then a walker on the
                    unreduced model
     then           heuristics on the reduced model: turns on every CPU thread that is left, and on
-                   the GPU, by the shares in ``portfolio.table``
+                   the GPU, by the shares in ``table``
     beside them    presolve, where it takes longer than they wait; what it comes to takes the place
                    of the model where it is much smaller
     until          the gap is closed, branch and bound has ended, time is up or nobody improves

@@ -193,11 +193,9 @@ MOST_AT_ONCE, FEW = 0.25, 1000
 """Entries that may come in for one column, in entries of the model, and so many in any case: what
 takes more is no chain, and walks are slower without it than with it."""
 
-MOST_WORK = 1e7
-"""Entries visited at the most, about a second's work; those that the interpreter visits count as
-:data:`INTERPRETED`."""
-
-INTERPRETED = 10.0
+MOST_WORK, INTERPRETED = 1e7, 10.0
+"""Entries visited at the most, about a second's work, and what those count for that the interpreter
+visits."""
 
 LARGEST = 1_000_000
 """Entries of a model up to which columns go out of it, a second's work or two."""

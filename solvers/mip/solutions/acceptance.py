@@ -32,10 +32,8 @@ POLISH_SHARE = 0.3
 POLISH_HEAD_START = 1.0
 """Seconds of LPs that are always allowed."""
 
-POLISH_SECONDS = 5.0
-"""Longest time for one LP, or this part of the time that is left, if that is more..."""
-
-POLISH_OF_REST = 0.1
+POLISH_SECONDS, POLISH_OF_REST = 5.0, 0.1
+"""Longest time for one LP in seconds, or as a part of the time that is left, if that is more."""
 
 HAND_OVER_SECONDS = 0.2
 """Time at the end for checking points that are no improvement."""

@@ -159,11 +159,9 @@ def cutoff_below(objective: float, step: float) -> float:
     return objective - max(least, step * (1.0 - STEP_MARGIN))
 
 
-LONG_ROW = 200
-"""Rows at least this long, and holding a tenth of all columns, are not walked through: they would
-join everything to everything in one step."""
-
-LONG_SHARE = 0.1
+LONG_ROW, LONG_SHARE = 200, 0.1
+"""Entries, and part of all columns, from which on a row is not walked through: it would join
+everything to everything in one step."""
 
 
 def near_rows(

@@ -9,7 +9,7 @@ from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool, PoolView
 from tests.mip.inference.aggregation.schedules import MOST_IN_USE, schedule
-from tests.mip.submip.test_submip import Submissions
+from tests.mip.test_submip import Submissions
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -245,7 +245,11 @@ TENURE_SPREADS = (6, 9)
 """How many more steps are drawn at random, likewise."""
 
 BREAKTHROUGHS = (8, 16, 32)
+"""Moves towards the target that are tried in a step: both versions of Local-MIP have 20."""
+
 PAIR_CHANCES = (0.25, 0.5, 1.0)
+"""Probability that a pair is tried at a local minimum: often, as nothing else walks along equality
+rows, and not always, as a pair takes longer than all single moves of a step."""
 
 JUMP_SHARE = 2
 """One walker of so many takes the decrease of weighted violation for its score."""

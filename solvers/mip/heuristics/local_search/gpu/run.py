@@ -118,6 +118,8 @@ SLICE_SECONDS = 0.03
 """Length of a slice that the number of steps aims at."""
 
 FIRST_STEPS = 64
+"""Steps of the first slice where the clock decides; those of the next follow from what it took."""
+
 UNTIMED_STEPS = 1000
 """Steps of a slice where no clock may decide."""
 
