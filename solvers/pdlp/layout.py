@@ -30,9 +30,9 @@ from solvers.sparse.slices import (
 )
 
 ON_DEVICE_FROM = 10_000_000
-"""Nonzeros from which entries are laid out on the device. It takes another kernel and pinned memory:
-with two million the first solve of a process on an H200 took 0.53 s more than the second, and 0.39
-laid out by the host."""
+"""Nonzeros from which entries are laid out on the device. That takes another kernel, and pinned
+memory: with two million the first solve of a process on an H200 took 0.53 s more than the second,
+and 0.39 s more where the host laid them out."""
 
 PIECE_ENTRIES = PIECE // 8
 """Entries that travel at a time."""
