@@ -109,7 +109,8 @@ class Turns:
 
     def begin(self, progress: Progress) -> Start | None:
         """Wait for the turn of interior point, which iterates then; return PDLP's point so far."""
-        self.wait(progress, 1.0 - PREPARING)
+        if not self.is_shared:
+            self.wait(progress, 1.0 - PREPARING)
         self._iterates.set()
         held = None if self._first_order is None else self._first_order.held
         if held is None:

@@ -131,3 +131,15 @@ def test_interior_point_on_the_gpu_does_not_begin_after_the_end() -> None:
     over = ContenderProgress(Progress(), GPU_IPM)
     over.abandon()
     assert contender.run(over).solution_status is SolutionStatus.NOTHING
+
+
+def test_a_turn_that_has_begun_is_not_waited_for_again() -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    clock.now = 10.0  # without reports it is late by then
+    assert both.begin(clock) is None
+    clock.now = 0.0
+    reporting(both.first_order(clock), clock, 1e30)
+    again = threading.Thread(target=both.begin, args=(clock,), daemon=True)
+    again.start()
+    again.join(10.0)
+    assert not again.is_alive()
