@@ -155,7 +155,7 @@ def _blocks(device: Device, state: State, units_of_block: int) -> int:
 def _barrier_block(device: Device, state: State, count: int) -> Callable[[], None]:
     arrivals = device.xp.zeros(1, dtype=np.int32)
     blocks = _blocks(device, state, 4)
-    arguments = staying_arguments(state, count, blocks, (arrivals,), reflected=True)
+    arguments = staying_arguments(state, count, blocks, (arrivals,))
     steps = STAYING.bind("barrier_steps", *arguments)
 
     def launch() -> None:
@@ -168,7 +168,7 @@ def _barrier_block(device: Device, state: State, count: int) -> Callable[[], Non
 def _flow_block(device: Device, state: State, count: int) -> Callable[[], None]:
     tagged = tuple(device.xp.zeros((side.point.size, 2)) for side in (state.x, state.y))
     blocks = _blocks(device, state, 1)
-    arguments = staying_arguments(state, count, blocks, tagged, reflected=False)
+    arguments = staying_arguments(state, count, blocks, tagged)
     steps = STAYING.bind("flow_steps", *arguments)
 
     def launch() -> None:

@@ -20,7 +20,8 @@ from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.rows import SparseRows
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.step import KEEP_LAST, STEP
-from solvers.sparse.slices import CPU_PLAN, Packed, Slices, in_slices
+from solvers.sparse.shape import CPU_PLAN
+from solvers.sparse.slices import Packed, Slices, in_slices
 
 IndexArray = npt.NDArray[np.int32]
 
@@ -106,13 +107,14 @@ class Lab:
         dx, dy = np.zeros(n), np.zeros(m)
         control = np.zeros(SIZE)
         control[Control.REFLECTION] = r.reflection
+        none = (np.zeros(0, dtype=np.uint8), np.zeros((0, 2)))
         x_half = (
-            *self.by_column.arguments, y, x, x0, self.cost, self.lower, self.upper, np.ones(n), xb,
-            xh, dx, np.zeros(n), control,
+            *self.by_column.arguments, y, x, x0, self.cost, self.lower, self.upper, np.ones(n),
+            *none, xb, xh, dx, np.zeros(n), control,
         )  # fmt: skip
         y_half = (
             *self.by_row.arguments, xb, y, y0, self.row_lower, self.row_upper, np.ones(m),
-            yh, dy, np.zeros(m), control,
+            *none, yh, dy, np.zeros(m), control,
         )  # fmt: skip
         weight = self._first_weight()
         controller = Controller(weight)

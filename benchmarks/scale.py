@@ -27,7 +27,7 @@ from benchmarks.record import Column, print_table
 from benchmarks.several_gpus import make
 from solvers.pdlp.distributed.sides import MOST_PIECES, sides_of
 from solvers.pdlp.settings import DEFAULT
-from solvers.sparse.slices import CPU_PLAN
+from solvers.sparse.shape import CPU_PLAN
 
 REAL_BYTES = 8
 COLUMN_VECTORS, ROW_VECTORS = 9, 7

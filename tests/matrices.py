@@ -53,6 +53,8 @@ def awkward_matrices() -> dict[str, sp.csr_array]:
     long_row = sp.csr_array(generator.uniform(-1.0, 1.0, (1, 100_000)))
     short = random_matrix(70, 100_000, 2e-5, 6)
     found["long row"] = as_problem_matrix(sp.csr_array(sp.vstack([short, long_row, short])))
+    neighbours = sp.hstack([sp.eye_array(20)] * 150)  # each row's entries stand far apart
+    found["neighbours"] = as_problem_matrix(sp.csr_array(neighbours.multiply(long_row[:, :3000])))
     found["large"] = random_matrix(3000, 2000, 0.01, 7)
     return found
 

@@ -32,7 +32,7 @@ from solvers.kernels.compiled import file_stem, find_compiled
 WARP, BLOCK = 32, 256
 """Threads of a warp, and of a block where nothing speaks for another number."""
 
-ARRAYS = ("real[]", "index[]", "packed[]")
+ARRAYS = ("real[]", "index[]", "packed[]", "code[]")
 SCALARS = ("real", "index", "int")
 
 C_TYPES = {
@@ -58,11 +58,11 @@ _INCLUDE = re.compile(r'^\s*#include\s+"(?P<file>[\w.]+)"\s*$')
 class Argument:
     """One argument of a kernel.
 
-    ``kind`` is ``real[]``, ``index[]`` or ``packed[]`` for arrays and ``real``, ``index`` or
-    ``int`` (32 bits) for scalars; ``direction`` is ``in``, ``out`` or ``inout``. A packed array
-    has a type of its own, chosen with the data: an argument ``values`` is an array of
-    ``VALUES_T`` in device code. An argument may be the ``field`` of a ``structure``
-    (:func:`structure`).
+    ``kind`` is ``real[]``, ``index[]``, ``packed[]`` or ``code[]`` (unsigned bytes) for arrays and
+    ``real``, ``index`` or ``int`` (32 bits) for scalars; ``direction`` is ``in``, ``out`` or
+    ``inout``. A packed array has a type of its own, chosen with the data: an argument ``values``
+    is an array of ``VALUES_T`` in device code. An argument may be the ``field`` of a
+    ``structure`` (:func:`structure`).
     """
 
     name: str
@@ -419,6 +419,7 @@ def _parameter(argument: Argument, cooperative: bool) -> str:
     """Declare an argument as a parameter of device code."""
     kind = argument.kind.removesuffix("[]")
     types = {"real": "REAL", "index": "INDEX", "packed": packed_macro(argument.name)}
+    types["code"] = C_TYPES["uint8"]
     found = types.get(kind, kind)
     if argument.kind in SCALARS:
         return f"{found} {argument.name}"

@@ -17,17 +17,9 @@ from solvers.core.rows import SparseRows
 from solvers.core.transfers import PIECE, Pinned
 from solvers.pdlp.kernels.layout import LAYOUT
 from solvers.pdlp.state import Coefficients
-from solvers.sparse.slices import (
-    CPU_PLAN,
-    Packed,
-    Plan,
-    RowOrder,
-    Slices,
-    in_slices,
-    order_rows,
-    pack,
-    without_entries,
-)
+from solvers.sparse.order import order_both
+from solvers.sparse.shape import CPU_PLAN, Plan
+from solvers.sparse.slices import Packed, Slices, in_slices, pack, without_entries
 
 ON_DEVICE_FROM = 10_000_000
 """Nonzeros from which entries are laid out on the device. That takes another kernel, and pinned
@@ -53,39 +45,39 @@ def to_device(
             in_slices(rows, CPU_PLAN, none, none, Packed()),
             in_slices(columns, CPU_PLAN, none, none, Packed()),
         )
-    row_order, column_order = order_rows(rows, threads), order_rows(columns, threads)
+    row_order, column_order = order_both(rows, columns, plan, threads)
     orders = tuple(None if one.is_kept else one.order for one in (row_order, column_order))
     packed = pack(rows.data, *rows.shape, threads) if rows.nnz >= pack_from else Packed()
+    sides = ((rows, row_order, column_order), (columns, column_order, row_order))
     if rows.nnz < ON_DEVICE_FROM:
-        of_rows = in_slices(rows, plan, row_order.order, column_order.position, packed, threads)
-        of_columns = in_slices(
-            columns, plan, column_order.order, row_order.position, packed, threads
+        laid = (
+            in_slices(matrix, plan, own.order, other.position, packed, threads).to_device(device)
+            for matrix, own, other in sides
         )
-        return Coefficients(of_rows.to_device(device), of_columns.to_device(device), *orders)
-    row_position = device.to_device(row_order.position)
-    column_position = device.to_device(column_order.position)
-    by_row = _laid_out(rows, plan, row_order, row_position, column_position, packed, device)
-    by_column = _laid_out(
-        columns, plan, column_order, column_position, row_position, packed, device
+        return Coefficients(*laid, *orders)
+    positions = {one: device.to_device(one.position) for one in (row_order, column_order)}
+    laid = (
+        _laid_out(
+            without_entries(matrix, plan, own.order, own.lengths, other.position, packed, threads),
+            matrix,
+            positions[own],
+            positions[other],
+            device,
+        )
+        for matrix, own, other in sides
     )
-    return Coefficients(by_row, by_column, *orders)
+    return Coefficients(*laid, *orders)
 
 
 def _laid_out(
-    matrix: SparseRows,
-    plan: Plan,
-    order: RowOrder,
-    position: Any,
-    column_position: Any,
-    packed: Packed,
-    device: Device,
+    slices: Slices, matrix: SparseRows, position: Any, column_position: Any, device: Device
 ) -> Slices:
-    """Return a matrix in slices on the device; the positions are there already."""
-    xp, slices = device.xp, without_entries(matrix, plan, order.lengths, packed)
+    """Fill slices of a matrix on the device; the positions are there already."""
+    xp = device.xp
     there = slices.to_device(device)
     laid = there.with_entries(
-        xp.zeros(slices.stored_entries, dtype=packed.index_kind),
-        xp.zeros(slices.stored_entries, dtype=packed.kind),
+        xp.zeros(slices.stored_entries, dtype=slices.indices.dtype),
+        xp.zeros(slices.stored_entries, dtype=slices.values.dtype),
     )
     starts = device.to_device(matrix.indptr)
     indices, values = (
@@ -98,7 +90,7 @@ def _laid_out(
             pinned.send(matrix.indices[own], indices[:count])
             pinned.send(matrix.data[own], values[:count])
             LAYOUT["lay_out"](
-                *(slices.filled, plan.height, laid.meta, matrix.shape[0], starts),
+                *(slices.filled, slices.height, laid.meta, matrix.shape[0], starts),
                 *(position, column_position, piece, PIECE_ENTRIES, count, indices, values),
                 *(laid.table.size, laid.table, laid.indices, laid.values),
             )

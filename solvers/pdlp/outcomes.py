@@ -160,9 +160,9 @@ def counts(loop: LoopState) -> dict[str, float | int | str]:
 
 def bytes_per_iteration(state: State) -> int:
     """Return the bytes that one iteration has to read and write at least once."""
-    coefficients, n, m = state.problem.coefficients, state.x.point.size, state.y.point.size
-    matrices = coefficients.by_row.bytes + coefficients.by_column.bytes
-    return int(matrices + 8 * (9 * n + 7 * m))
+    there, n, m = state.problem, state.x.point.size, state.y.point.size
+    matrices = there.coefficients.by_row.bytes + there.coefficients.by_column.bytes
+    return int(matrices + there.bounds.bytes + there.sides.bytes + 8 * (7 * n + 5 * m))
 
 
 def report(loop: LoopState) -> None:

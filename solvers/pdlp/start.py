@@ -26,6 +26,7 @@ from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.rows import euclidean
+from solvers.pdlp.bounds import Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.layout import to_device
@@ -41,7 +42,8 @@ from solvers.pdlp.state import (
     squares,
 )
 from solvers.pdlp.termination import Criteria
-from solvers.sparse.slices import Packed, Plan, pack
+from solvers.sparse.shape import Plan
+from solvers.sparse.slices import Packed, pack
 
 STEPS_PER_COLUMN = 4
 """Elementary steps of a look at a column, by which is seen whether threads pay."""
@@ -195,6 +197,11 @@ def place(
     def of_columns(values: FloatArray) -> Any:
         return coefficients.columns_to_device(values, device)
 
+    def coded(lower: FloatArray, upper: FloatArray, order: Any) -> Coded:
+        if device.kind == "cpu" or isinstance(device, DeviceGroup):
+            return Coded.none(lower.size)
+        return Coded.of(lower, upper, threads).to_device(device, order)
+
     return DeviceProblem(
         original=problem,
         device=device,
@@ -206,6 +213,8 @@ def place(
         row_lower=of_rows(problem.row_lower),
         row_upper=of_rows(problem.row_upper),
         **_metrics(scaling, coefficients),
+        bounds=coded(problem.lower, problem.upper, coefficients.column_order),
+        sides=coded(problem.row_lower, problem.row_upper, coefficients.row_order),
         side_norm=min(own.sides, limit.sides),
         cost_norm=min(own.cost, limit.cost),
     )
@@ -228,7 +237,7 @@ def _plan(problem: Problem, settings: ExecutionSettings) -> Plan:
     """Give a row more lanes while there are more threads than work for them."""
     small = problem.num_nonzeros <= settings.latency_up_to
     steps = settings.steps_if_small if small else settings.steps_if_large
-    return Plan(steps=steps, unit_from=64 * steps)
+    return Plan(steps=steps, unit_from=64 * steps, joins=not small, reorders=not small)
 
 
 def _control(

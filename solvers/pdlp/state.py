@@ -17,6 +17,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray, Problem
+from solvers.pdlp.bounds import Coded
 from solvers.pdlp.control import Control
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import SUMS, slots_of
@@ -110,7 +111,8 @@ class DeviceProblem:
 
     ``cost``, ``lower`` and ``upper`` are (n,), ``row_lower`` and ``row_upper`` (m,), in the units
     of the original. The scaling enters as ``column_metric`` C^2 (n,) and ``row_metric`` R^2 (m,)
-    only. The norms are those of the original problem.
+    only. ``bounds`` and ``sides`` say once more what the columns' and the rows' are. The norms are
+    those of the original problem.
     """
 
     original: Problem
@@ -124,6 +126,8 @@ class DeviceProblem:
     row_upper: Any
     column_metric: Any
     row_metric: Any
+    bounds: Coded
+    sides: Coded
     side_norm: float
     cost_norm: float
 
@@ -234,6 +238,16 @@ class State:
         """Cost, bounds and metric of the columns."""
         there = self.problem
         return (there.cost, there.lower, there.upper, there.column_metric)
+
+    @property
+    def column_side(self) -> tuple[Any, ...]:
+        """What an iteration reads of the columns: their data, and their bounds as codes."""
+        return (*self.column_data, self.problem.bounds.codes, self.problem.bounds.pairs)
+
+    @property
+    def row_side(self) -> tuple[Any, ...]:
+        """What an iteration reads of the rows: their data, and their sides as codes."""
+        return (*self.row_data, self.problem.sides.codes, self.problem.sides.pairs)
 
     @property
     def row_data(self) -> tuple[Any, ...]:

@@ -116,16 +116,20 @@ constexpr std::int64_t SORTED_FROM = 1 << 12;
 /// ``position`` is where each row goes, and ``lengths`` are those of the rows in their new order.
 /// Returns whether all stay where they are.
 template <class Index>
-bool order_by_length(Span<const Index> starts, Span<std::int32_t> order,
-                     Span<std::int32_t> position, Span<Index> lengths, int threads) {
+bool order_by_length(Span<const Index> starts, Span<const std::int32_t> turn,
+                     Span<std::int32_t> order, Span<std::int32_t> position, Span<Index> lengths,
+                     int threads) {
     const std::int64_t rows = order.size(), parts = std::max(1, threads);
     check_length("starts", starts.size(), rows + 1);
     check_length("position", position.size(), rows);
     check_length("lengths", lengths.size(), rows);
+    check_length("turn", turn.size(), turn.size() > 0 ? rows : 0);
     const auto length_of = [&](std::int64_t i) { return starts[i + 1] - starts[i]; };
     const auto each_row = [&](std::int64_t part, const auto &work) {
-        for (std::int64_t i = rows * part / parts; i < rows * (part + 1) / parts; ++i)
+        for (std::int64_t at = rows * part / parts; at < rows * (part + 1) / parts; ++at) {
+            const std::int64_t i = turn.size() > 0 ? turn[at] : at;
             work(i, length_of(i));
+        }
     };
     std::vector<std::vector<std::int64_t>> next(parts), longer(parts);
     parallel_for(threads, parts, [&](std::int64_t part) {
@@ -229,8 +233,8 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
 }
 
 template <class Index> void declare(native::Module &module) {
-    expose(module, "order_by_length", &order_by_length<Index>, "starts", "order", "position",
-           "lengths", "threads");
+    expose(module, "order_by_length", &order_by_length<Index>, "starts", "turn", "order",
+           "position", "lengths", "threads");
     expose(module, "fill", &fill<Index>, "starts", "indices", "values", "table", "order",
            "column_position", "meta", "height", "laid_indices", "laid_values", "threads");
 }

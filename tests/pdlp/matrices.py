@@ -8,14 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.rows import SparseRows
-from solvers.sparse.slices import (
-    CPU_PLAN,
-    Packed,
-    Plan,
-    Slices,
-    in_slices,
-    order_rows,
-)
+from solvers.sparse.order import order_rows
+from solvers.sparse.shape import CPU_PLAN, Plan
+from solvers.sparse.slices import Packed, Slices, in_slices
 from tests.emulator.gpu import EmulatedGpu
 from tests.matrices import as_problem_matrix
 
@@ -24,6 +19,8 @@ PLANS = {
     "usual": Plan(),
     "one step": Plan(steps=1, unit_from=64, units_from=512),
     "many units": Plan(steps=8, unit_from=40, units_from=100),
+    "joined rows": Plan(steps=1, unit_from=64, units_from=512, joins=True),
+    "joined, many units": Plan(steps=2, unit_from=40, units_from=256, joins=True),
 }
 """Ways to lay rows out, among them some that give moderate rows units of their own."""
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.kernels.family import Kernel
+from solvers.pdlp.bounds import OTHERS, Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.matrix import matrix_arguments
 from tests.pdlp.matrices import Laid
@@ -19,13 +20,18 @@ POISON = -7.25
 
 @dataclass
 class Vectors:
-    """One side of an iteration, (n,) or (m,), with ``low`` and ``high`` its bounds or sides."""
+    """One side of an iteration, (n,) or (m,), with ``low`` and ``high`` its bounds or sides.
+
+    ``codes`` and ``pairs`` stand for some of them; the others are marked.
+    """
 
     point: np.ndarray
     anchor: np.ndarray
     low: np.ndarray
     high: np.ndarray
     metric: np.ndarray
+    codes: np.ndarray
+    pairs: np.ndarray
     projection: np.ndarray
     difference: np.ndarray
     first_difference: np.ndarray
@@ -55,8 +61,8 @@ class StepCase:
         x = self.x
         return (
             *self.laid.by_column.arguments,
-            self.y.point, x.point, x.anchor, self.cost, x.low, x.high, x.metric, self.reflected,
-            *x.outputs, self.control,
+            self.y.point, x.point, x.anchor, self.cost, x.low, x.high, x.metric, x.codes, x.pairs,
+            self.reflected, *x.outputs, self.control,
         )  # fmt: skip
 
     def dual_arguments(self) -> tuple[Any, ...]:
@@ -64,7 +70,8 @@ class StepCase:
         y = self.y
         return (
             *self.laid.by_row.arguments,
-            self.reflected, y.point, y.anchor, y.low, y.high, y.metric, *y.outputs, self.control,
+            self.reflected, y.point, y.anchor, y.low, y.high, y.metric, y.codes, y.pairs,
+            *y.outputs, self.control,
         )  # fmt: skip
 
     def staying_arguments(self, kernel: Kernel, count: int, blocks: int = 1) -> tuple[Any, ...]:
@@ -94,6 +101,8 @@ class StepCase:
                 f"{prefix}_lower": side.low,
                 f"{prefix}_upper": side.high,
                 f"{prefix}_metric": side.metric,
+                f"{prefix}_codes": side.codes,
+                f"{prefix}_pairs": side.pairs,
             }
         return tuple(values[argument.name] for argument in kernel.arguments)
 
@@ -144,7 +153,10 @@ def _vectors(generator: np.random.Generator, size: int) -> Vectors:
     low, high = _bounds(generator, size)
     point, anchor = generator.standard_normal(size), generator.standard_normal(size)
     metric = generator.uniform(0.5, 2.0, size)
-    return Vectors(point, anchor, low, high, metric, *(np.full(size, POISON) for _ in range(3)))
+    coded = Coded.of(low, high)
+    coded.codes[generator.random(size) < 0.3] = OTHERS
+    outputs = (np.full(size, POISON) for _ in range(3))
+    return Vectors(point, anchor, low, high, metric, coded.codes, coded.pairs, *outputs)
 
 
 def _bounds(generator: np.random.Generator, size: int) -> tuple[Any, Any]:

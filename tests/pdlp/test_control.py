@@ -18,7 +18,7 @@ from solvers.pdlp import scaling
 from solvers.pdlp.control import SIZE, Control, Stop
 from solvers.pdlp.kernels import matrix, measure, staying, step
 from solvers.pdlp.settings import DEFAULT
-from solvers.sparse import slices
+from solvers.sparse import shape
 from tests.pdlp.lps import random_lp
 
 KERNELS = Path(solvers.pdlp.__file__).parent / "kernels"
@@ -61,13 +61,13 @@ def test_device_code_has_the_constants_of_the_declarations():
     assert macro("KEEP_FIRST") == step.KEEP_FIRST
     assert macro("KEEP_LAST") == step.KEEP_LAST
     assert macro("TEAM") == matrix.TEAM
-    assert macro("TEAM_WARPS") == slices.UNIT == matrix.TEAM // 32
+    assert macro("TEAM_WARPS") == shape.UNIT == matrix.TEAM // 32
     assert macro("SUMS") == measure.SUMS
     assert macro("TEAMS") == staying.BLOCK // matrix.TEAM
     modes = enumerators(KERNELS / "matrix.cu", "Mode")
     assert modes == {"LARGEST": matrix.LARGEST, "TOTAL": matrix.TOTAL}
-    kinds = ("SHORT_ROWS", "ROW_OF_UNIT", "ROW_OF_UNITS")
-    expected = {name: getattr(slices, name) for name in kinds}
+    kinds = ("SHORT_ROWS", "ROWS_OF_UNIT", "ROWS_OF_UNITS")
+    expected = {name: getattr(shape, name) for name in kinds}
     assert enumerators(DEVICE / "slices.cuh", "SliceKind") == expected
 
 

@@ -8,7 +8,7 @@ import pytest
 from solvers.core.device import Device
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.staying import STAYING
-from solvers.sparse.slices import Plan
+from solvers.sparse.shape import Plan
 from tests.matrices import MATRICES
 from tests.pdlp.matrices import Laid, lay_out
 from tests.pdlp.on_gpu import (

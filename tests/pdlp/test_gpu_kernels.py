@@ -10,7 +10,8 @@ import pytest
 from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
 from solvers.pdlp.kernels.measure import MEASURE, SUMS
 from solvers.pdlp.kernels.step import STEP
-from solvers.sparse.slices import Plan, Slices
+from solvers.sparse.shape import Plan
+from solvers.sparse.slices import Slices
 from tests.matrices import MATRICES
 from tests.pdlp.matrices import PLANS, lay_out
 from tests.pdlp.on_gpu import (

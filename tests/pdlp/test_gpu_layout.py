@@ -12,7 +12,7 @@ from solvers.pdlp.layout import to_device
 from solvers.pdlp.scaling import spectral_norm
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import place
-from solvers.sparse.slices import Plan
+from solvers.sparse.shape import Plan
 from tests.matrices import MATRICES
 from tests.pdlp.matrices import PACKINGS, PLANS, PRETENDED_GPU, lay_out
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.pdlp.bounds import OTHERS
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.kernels.staying import STAYING
 from solvers.pdlp.kernels.step import KEEP_FIRST, KEEP_LAST, KEEP_NONE, STEP
@@ -146,5 +147,6 @@ def test_declared_bytes_count_matrix_gather_and_vectors():
     kernel = STEP.kernels["dual_step"]
     values = kernel.by_name((*case.dual_arguments(), 0, 0))
     # twelve bytes an entry, sixteen a row of what slices are, and xb gathered; then y read and
-    # written, and anchor, both sides and the metric read
-    assert kernel.bytes_moved(values) == 12 * nnz + 16 * m + 8 * n + 6 * 8 * m
+    # written, anchor, metric and codes read, and sides where they have no code
+    sides = m + 16 * int((case.y.codes == OTHERS).sum())
+    assert kernel.bytes_moved(values) == 12 * nnz + 16 * m + 8 * n + 4 * 8 * m + sides

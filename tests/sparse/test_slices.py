@@ -13,18 +13,20 @@ from solvers.core.device import cpu
 from solvers.core.rows import SparseRows
 from solvers.native.sparse_slices import are_single, distinct_values, order_by_length
 from solvers.sparse import slices as slices_module
-from solvers.sparse.slices import (
+from solvers.sparse.order import order_rows
+from solvers.sparse.shape import (
     CPU_PLAN,
-    ROW_OF_UNIT,
-    ROW_OF_UNITS,
-    SHORT_INDICES_FROM,
+    ROWS_OF_UNIT,
+    ROWS_OF_UNITS,
     SHORT_ROWS,
     UNIT,
-    Packed,
     Plan,
+)
+from solvers.sparse.slices import (
+    SHORT_INDICES_FROM,
+    Packed,
     Slices,
     in_slices,
-    order_rows,
     pack,
 )
 from tests.matrices import (
@@ -49,12 +51,10 @@ def entries_of_rows(slices: Slices) -> dict[int, np.ndarray]:
     height = slices.height
     for begin, steps, first, code in slices.meta.tolist():
         lanes, kind, rows, parts = fields(code)
-        if kind == SHORT_ROWS:
-            block = begin * height + np.arange(steps)[:, None] * height + np.arange(lanes)
-            for which in range(rows):
-                found[first + which] = (block + which * lanes).ravel()
-        elif rows:
-            found[first] = np.arange(begin * height, (begin + parts * steps) * height)
+        all_steps = steps if kind == SHORT_ROWS else steps * parts
+        block = begin * height + np.arange(all_steps)[:, None] * height + np.arange(lanes)
+        for which in range(rows):
+            found[first + which] = (block + which * lanes).ravel()
     return found
 
 
@@ -108,6 +108,7 @@ plans = st.builds(
     steps=st.integers(1, 8),
     unit_from=st.sampled_from([1, 32, 64, 256]),
     units_from=st.sampled_from([256, 300, 512, 1024]),
+    joins=st.booleans(),
 )
 
 
@@ -163,10 +164,10 @@ def test_rows_get_lanes_units_and_several_units_by_their_length():
             assert steps <= plan.steps
     found = dict(zip(sorted(lengths, reverse=True), (kinds[i] for i in range(14)), strict=True))
     assert found == {
-        5000: (ROW_OF_UNITS, 32, 5 * UNIT),
-        1025: (ROW_OF_UNITS, 32, 2 * UNIT),
-        1024: (ROW_OF_UNIT, 32, UNIT),
-        257: (ROW_OF_UNIT, 32, UNIT),
+        5000: (ROWS_OF_UNITS, 32, 5 * UNIT),
+        1025: (ROWS_OF_UNITS, 32, 2 * UNIT),
+        1024: (ROWS_OF_UNIT, 32, UNIT),
+        257: (ROWS_OF_UNIT, 32, UNIT),
         256: (SHORT_ROWS, 32, 0),
         65: (SHORT_ROWS, 32, 0),
         64: (SHORT_ROWS, 16, 0),
@@ -189,8 +190,8 @@ def test_splits_number_the_units_of_each_row():
     assert slices.partials.shape == (5, 3)
     assert not slices.tickets.any()
     kinds = [fields(code)[1] for code in slices.meta[:, 3].tolist()]
-    assert kinds[: 5 * UNIT] == [ROW_OF_UNITS] * 5 * UNIT  # units with a split come first
-    assert ROW_OF_UNITS not in kinds[5 * UNIT :]
+    assert kinds[: 5 * UNIT] == [ROWS_OF_UNITS] * 5 * UNIT  # units with a split come first
+    assert ROWS_OF_UNITS not in kinds[5 * UNIT :]
 
 
 @pytest.mark.parametrize("packing", PACKINGS)
@@ -303,7 +304,9 @@ def test_any_number_of_threads_orders_rows_by_length(lengths, threads):
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     order, position = np.empty((2, len(lengths)), dtype=np.int32)
     sorted_lengths = np.empty(len(lengths), dtype=np.int32)
-    is_kept = order_by_length(starts, order, position, sorted_lengths, threads)
+    is_kept = order_by_length(
+        starts, np.zeros(0, dtype=np.int32), order, position, sorted_lengths, threads
+    )
     expected = sorted(range(len(lengths)), key=lambda row: -lengths[row])
     assert order.tolist() == expected
     assert position[order].tolist() == [*range(len(lengths))]

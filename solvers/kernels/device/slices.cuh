@@ -1,8 +1,8 @@
 // Products of a matrix in sliced rows; solvers/sparse/slices.py says how it is laid out.
 //
 // A slice is the work of one warp: 32 lanes go through its entries side by side, `lanes` of them
-// for each of its rows. Eight slices are a unit, the work of a team of 256 threads, and a row too
-// long for a warp takes a whole unit, or several, whose sums the last one to come adds up in a
+// for each of its rows. Eight slices are a unit, the work of a team of 256 threads, and rows too
+// long for a warp take a whole unit, or several, whose sums the last one to come adds up in a
 // fixed order. So every load of the matrix is coalesced, and a launch repeated gives the same
 // bits. All threads of a team must call these together.
 
@@ -13,8 +13,9 @@
 
 #define TEAM 256
 #define TEAM_WARPS 8
+#define TEAM_SUMS (8 * TEAM_WARPS)  // of each term: at most eight rows share the warps of a team
 
-enum SliceKind { SHORT_ROWS = 0, ROW_OF_UNIT = 1, ROW_OF_UNITS = 2 };
+enum SliceKind { SHORT_ROWS = 0, ROWS_OF_UNIT = 1, ROWS_OF_UNITS = 2 };
 
 template <class Index, class Value>
 using Slices = SlicedMatrix<INDEX, const Index*, const Value*>;
@@ -121,33 +122,78 @@ __device__ __forceinline__ void join_lanes(REAL (&terms)[Work::TERMS], int lanes
     }
 }
 
-// Join what the units of one row found; returns whether this thread holds the row's terms.
+// Join what the units of some rows found; returns whether this lane holds the terms of one.
+//
+// There are 32 / lanes rows, and lane i of the first warp brings what its unit found of row i.
 template <class Work, class Index, class Value>
 __device__ __forceinline__ bool join_units(
-    int unit, const Slices<Index, Value>& matrix, REAL (&terms)[Work::TERMS]) {
+    int unit, int rows, const Slices<Index, Value>& matrix, REAL (&terms)[Work::TERMS]) {
     const int N = Work::TERMS;
     const INDEX* split = matrix.splits + 4 * unit;
     const INDEX first = split[0], which = split[1], count = split[2];
     const int lane = threadIdx.x & 31;
+    if (lane < rows) {
+#pragma unroll
+        for (int v = 0; v < N; ++v) {
+            matrix.partials[(first + which * rows + lane) * N + v] = terms[v];
+        }
+    }
+    __threadfence();
+    __syncwarp();
     int last = 0;
     if (lane == 0) {
-        for (int v = 0; v < N; ++v) matrix.partials[(first + which) * N + v] = terms[v];
-        __threadfence();
         last = atomicAdd((int*)&matrix.tickets[first], 1) == (int)count - 1;
         if (last) matrix.tickets[first] = 0;
         __threadfence();
     }
     last = __shfl_sync(0xffffffffu, last, 0);
     if (!last) return false;
+    for (int row = 0; row < rows; ++row) {
+        REAL found[N];
 #pragma unroll
-    for (int v = 0; v < N; ++v) {
-        terms[v] = Work::neutral(v);
-        for (INDEX part = lane; part < count; part += 32) {
-            terms[v] = Work::join(v, terms[v], __ldcg(&matrix.partials[(first + part) * N + v]));
+        for (int v = 0; v < N; ++v) {
+            found[v] = Work::neutral(v);
+            for (INDEX part = lane; part < count; part += 32) {
+                const INDEX place = first + part * rows + row;
+                found[v] = Work::join(v, found[v], __ldcg(&matrix.partials[place * N + v]));
+            }
+        }
+        join_lanes<Work>(found, 32);
+#pragma unroll
+        for (int v = 0; v < N; ++v) {
+            if (lane == row) terms[v] = found[v];
         }
     }
-    join_lanes<Work>(terms, 32);
-    return lane == 0;
+    return lane < rows;
+}
+
+// Join what the warps of a team found; returns whether this thread holds the terms of a row.
+//
+// There are 32 / lanes rows, of which lane i of the first warp gets row i.
+template <class Work, class Index, class Value>
+__device__ __forceinline__ bool join_warps(
+    int unit, int lanes, bool in_units, const Slices<Index, Value>& matrix, REAL* scratch,
+    int team_in_block, REAL (&terms)[Work::TERMS]) {
+    const int N = Work::TERMS, rows = 32 / lanes;
+    const int warp = (threadIdx.x & (TEAM - 1)) >> 5;
+    const int lane = threadIdx.x & 31;
+    if (lane % lanes == 0) {
+#pragma unroll
+        for (int v = 0; v < N; ++v) scratch[(warp * rows + lane / lanes) * N + v] = terms[v];
+    }
+    team_sync(team_in_block);
+    if (warp == 0 && lane < rows) {
+#pragma unroll
+        for (int v = 0; v < N; ++v) {
+            terms[v] = scratch[lane * N + v];
+            for (int other = 1; other < TEAM_WARPS; ++other) {
+                terms[v] = Work::join(v, terms[v], scratch[(other * rows + lane) * N + v]);
+            }
+        }
+    }
+    team_sync(team_in_block);  // the next unit may write the scratch at once
+    if (warp != 0) return false;
+    return in_units ? join_units<Work>(unit, rows, matrix, terms) : lane < rows;
 }
 
 // One unit: what the work finds of each row is handed to the row's owner.
@@ -158,44 +204,22 @@ __device__ __forceinline__ void run_unit(
     int unit, const int4 slice, const SliceEntries<Index, Value>& entries,
     const Slices<Index, Value>& matrix, const Work& work, Owner& owner, REAL* scratch,
     int team_in_block) {
-    const int N = Work::TERMS;
-    const int warp = (threadIdx.x & (TEAM - 1)) >> 5;
     const int lane = threadIdx.x & 31;
-    const int kind = slice_kind(slice.w);
-    REAL terms[N];
-    if (kind == SHORT_ROWS) {
-        const int lanes = slice_lanes(slice.w);
-        const int which = lane / lanes;
-        const bool owns = lane == which * lanes && which < slice_rows(slice.w);
-        const INDEX row = slice.z + which;
-        if (owns) owner.prepare(row);
-        lane_terms(slice.y, entries, work, terms);
-        join_lanes<Work>(terms, lanes);
-        if (owns) owner.finish(row, terms);
-        return;
-    }
-    const INDEX row = slice.z;
+    const int lanes = slice_lanes(slice.w), kind = slice_kind(slice.w);
+    const bool is_short = kind == SHORT_ROWS;
+    const int which = is_short ? lane / lanes : lane;
+    // of rows with units of their own the first slice alone says how many there are
+    bool owns = which < slice_rows(slice.w) && (!is_short || lane == which * lanes);
+    const INDEX row = slice.z + which;
+    if (owns || (kind == ROWS_OF_UNITS && threadIdx.x % TEAM < 32 / lanes)) owner.prepare(row);
+    REAL terms[Work::TERMS];
     lane_terms(slice.y, entries, work, terms);
-    join_lanes<Work>(terms, 32);
-    if (lane == 0) {
-#pragma unroll
-        for (int v = 0; v < N; ++v) scratch[warp * N + v] = terms[v];
+    join_lanes<Work>(terms, lanes);
+    if (!is_short) {
+        owns = join_warps<Work>(
+            unit, lanes, kind == ROWS_OF_UNITS, matrix, scratch, team_in_block, terms);
     }
-    team_sync(team_in_block);
-    if (warp == 0) {
-#pragma unroll
-        for (int v = 0; v < N; ++v) {
-            terms[v] = lane < TEAM_WARPS ? scratch[lane * N + v] : Work::neutral(v);
-        }
-        join_lanes<Work>(terms, TEAM_WARPS);
-        bool owns = lane == 0;
-        if (kind == ROW_OF_UNITS) owns = join_units<Work>(unit, matrix, terms);
-        if (owns) {
-            owner.prepare(row);
-            owner.finish(row, terms);
-        }
-    }
-    team_sync(team_in_block);  // the next unit may write the scratch at once
+    if (owns) owner.finish(row, terms);
 }
 
 // All units of a team: first, first + stride, ... below the number of units.

@@ -20,7 +20,8 @@ from solvers.pdlp.distributed.sides import Side, sides_of
 from solvers.pdlp.distributed.vectors import SharedOut
 from solvers.pdlp.kernels.measure import slots_of
 from solvers.pdlp.state import Coefficients
-from solvers.sparse.slices import CPU_PLAN, IndexArray, Packed, Plan, Slices, in_slices, pack
+from solvers.sparse.shape import CPU_PLAN, IndexArray, Plan
+from solvers.sparse.slices import Packed, Slices, in_slices, pack
 
 Call = Callable[[], None]
 

@@ -26,7 +26,7 @@ import numpy.typing as npt
 from solvers.core.cores import threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
-from solvers.sparse.slices import IndexArray, Plan
+from solvers.sparse.shape import IndexArray, Plan
 
 SWEEPS = 20
 """Sweeps of averaging: of fourteen families of programs on two devices, what travels fell below a

@@ -47,14 +47,14 @@ Arguments = tuple[Any, ...]
 def primal_arguments(state: State) -> Arguments:
     """Return the arguments of the primal step up to ``control``."""
     x, gathered = state.x, state.y.point
-    own = (x.point, x.anchor, *state.column_data, state.reflected, *x.written)
+    own = (x.point, x.anchor, *state.column_side, state.reflected, *x.written)
     return (*state.column_matrix, gathered, *own, state.control)
 
 
 def dual_arguments(state: State) -> Arguments:
     """Return the arguments of the dual step up to ``control``."""
     y, gathered = state.y, state.reflected
-    own = (y.point, y.anchor, *state.row_data, *y.written)
+    own = (y.point, y.anchor, *state.row_side, *y.written)
     return (*state.row_matrix, gathered, *own, state.control)
 
 
@@ -67,10 +67,10 @@ def staying_arguments(state: State, count: int, thread_blocks: int, memory: Argu
     return (
         *state.column_matrix,
         *state.row_matrix,
-        *(x.point, x.anchor, *state.column_data),
+        *(x.point, x.anchor, *state.column_side),
         state.reflected,
         *x.written,
-        *(y.point, y.anchor, *state.row_data, *y.written),
+        *(y.point, y.anchor, *state.row_side, *y.written),
         state.control,
         count,
         thread_blocks,

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solvers.core.errors import DeviceError
+from solvers.pdlp.bounds import Coded
 from solvers.pdlp.distributed.communication import Message
 from solvers.pdlp.distributed.group import DeviceGroup, Replicated
 from solvers.pdlp.distributed.matrix import SharedMatrix, bound, messages_of
@@ -221,6 +222,12 @@ def _local_state(
         coefficients=coefficients,
         **{name: pick(getattr(whole, name)) for name in vectors},
     )
+    with group.on(device):
+        problem = dataclasses.replace(
+            problem,
+            bounds=Coded.none(problem.lower.size, group.xp),
+            sides=Coded.none(problem.row_lower.size, group.xp),
+        )
 
     def side(iterate: Iterate) -> Iterate:
         fields = dataclasses.fields(iterate)

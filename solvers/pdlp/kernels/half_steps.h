@@ -107,7 +107,7 @@ inline void run_iterations(const PrimalHalf<Index> &primal, const DualHalf<Index
 
 } // namespace
 
-NATIVE_STRUCT(ColumnSide, point, anchor, cost, lower, upper, metric, reflected, projection,
-              difference, first_difference)
-NATIVE_STRUCT(RowSide, point, anchor, lower, upper, metric, projection, difference,
+NATIVE_STRUCT(ColumnSide, point, anchor, cost, lower, upper, metric, codes, pairs, reflected,
+              projection, difference, first_difference)
+NATIVE_STRUCT(RowSide, point, anchor, lower, upper, metric, codes, pairs, projection, difference,
               first_difference)

@@ -20,6 +20,16 @@ struct Places {
     /// Where the entry that is so many behind the first one of a row goes.
     std::int64_t of_entry(std::int64_t row, std::int64_t within) const {
         const std::int32_t place = position[row];
+        std::int64_t slice = first_with(place);
+        if (slice == slices || meta(slice, 2) != place)
+            slice = first_with(meta(slice - 1, 2));
+        const std::int64_t lanes = slice_lanes(meta(slice, 3));
+        const std::int64_t base = meta(slice, 0) * height + (place - meta(slice, 2)) * lanes;
+        return base + within / lanes * height + within % lanes;
+    }
+
+    /// The first slice that begins with a row at this place or behind it.
+    std::int64_t first_with(std::int32_t place) const {
         std::int64_t begin = 0, end = slices;
         while (begin < end) {
             const std::int64_t middle = (begin + end) / 2;
@@ -28,11 +38,7 @@ struct Places {
             else
                 begin = middle + 1;
         }
-        const bool begins = begin < slices && meta(begin, 2) == place;
-        const std::int64_t slice = begins ? begin : begin - 1;
-        const std::int64_t lanes = slice_lanes(meta(slice, 3));
-        const std::int64_t base = meta(slice, 0) * height + (place - meta(slice, 2)) * lanes;
-        return base + within / lanes * height + within % lanes;
+        return begin;
     }
 };
 

@@ -38,10 +38,14 @@ extern "C" __global__ void lay_out(
     for (int entry = first + threadIdx.x; entry < last; entry += blockDim.x) {
         const int row = row_of(row_range[0], row_range[1] + 1, entry);
         const int place = position[row];
-        // its slice is the first one that begins with it, or else the one before
-        int slice = first_far(
-            0, slices, [&](int which) { return meta[4ll * which + 2] >= place; });
-        if (slice == slices || meta[4ll * slice + 2] != place) --slice;
+        // its slice is the first one that begins with it, or else the first of the block before
+        const auto first_with = [&](int row) {
+            return first_far(0, slices, [&](int which) { return meta[4ll * which + 2] >= row; });
+        };
+        int slice = first_with(place);
+        if (slice == slices || meta[4ll * slice + 2] != place) {
+            slice = first_with(meta[4ll * (slice - 1) + 2]);
+        }
         const INDEX* own = meta + 4ll * slice;
         const int lanes = slice_lanes(own[3]);
         const long long within = before + entry - (long long)starts[row];

@@ -13,7 +13,7 @@ struct Store {
 
 __device__ __forceinline__ void multiply(
     const Slices<INDICES_T, VALUES_T>& matrix, const REAL* vector, REAL* product) {
-    __shared__ REAL scratch[TEAM_WARPS];
+    __shared__ REAL scratch[TEAM_SUMS];
     Store owner = {product};
     const Products<1> products = {{vector}};
     run_unit(blockIdx.x, matrix, products, owner, scratch);
@@ -32,7 +32,7 @@ struct StoreScaled {
 __device__ __forceinline__ void multiply_scaled(
     const Slices<INDICES_T, VALUES_T>& matrix, const REAL* factor, const REAL* vector,
     REAL* product) {
-    __shared__ REAL scratch[TEAM_WARPS];
+    __shared__ REAL scratch[TEAM_SUMS];
     StoreScaled owner = {factor, product};
     const Products<1> products = {{vector}};
     run_unit(blockIdx.x, matrix, products, owner, scratch);
@@ -74,7 +74,7 @@ struct Rescale {
 __device__ __forceinline__ void rescale(
     const Slices<INDICES_T, VALUES_T>& matrix, int mode, const REAL* row_scale,
     const REAL* column_scale, REAL* rescaled) {
-    __shared__ REAL scratch[2 * TEAM_WARPS];
+    __shared__ REAL scratch[2 * TEAM_SUMS];
     Rescale owner = {mode, row_scale, rescaled};
     const Sizes sizes = {column_scale};
     run_unit(blockIdx.x, matrix, sizes, owner, scratch);
@@ -107,7 +107,7 @@ struct StoreBalance {
 
 __device__ __forceinline__ void balance(
     const Slices<INDICES_T, VALUES_T>& matrix, REAL ridge, const REAL* column_scale, REAL* balanced) {
-    __shared__ REAL scratch[2 * TEAM_WARPS];
+    __shared__ REAL scratch[2 * TEAM_SUMS];
     StoreBalance owner = {ridge, balanced};
     const Logarithms logarithms = {column_scale};
     run_unit(blockIdx.x, matrix, logarithms, owner, scratch);

@@ -69,7 +69,7 @@ struct ColumnTerms {
 __device__ __forceinline__ void measure_rows(
     const Slices<INDICES_T, VALUES_T>& matrix, const LastSteps& x, const MeasuredRows& rows,
     const REAL* control, int slots, REAL* partial) {
-    __shared__ REAL scratch[3 * TEAM_WARPS];
+    __shared__ REAL scratch[3 * TEAM_SUMS];
     if (control[STOP] != REAL(0)) return;
     RowTerms owner = {rows};
     const Products<3> products = {{x.projection, x.difference, x.first_difference}};
@@ -80,7 +80,7 @@ __device__ __forceinline__ void measure_rows(
 __device__ __forceinline__ void measure_columns(
     const Slices<INDICES_T, VALUES_T>& matrix, const REAL* y_projection,
     const MeasuredColumns& columns, const REAL* control, int slots, REAL* partial) {
-    __shared__ REAL scratch[TEAM_WARPS];
+    __shared__ REAL scratch[TEAM_SUMS];
     if (control[STOP] != REAL(0)) return;
     ColumnTerms owner = {columns};
     const Products<1> products = {{y_projection}};

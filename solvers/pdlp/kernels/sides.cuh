@@ -8,12 +8,16 @@
 struct ColumnSide {
     Array<REAL> point;
     Array<const REAL> anchor, cost, lower, upper, metric;
+    Array<const unsigned char> codes;  // of the bounds; ../bounds.py says what they stand for
+    Table<const REAL> pairs;
     Array<REAL> reflected, projection, difference, first_difference;
 };
 
 struct RowSide {
     Array<REAL> point;
     Array<const REAL> anchor, lower, upper, metric;
+    Array<const unsigned char> codes;
+    Table<const REAL> pairs;
     Array<REAL> projection, difference, first_difference;
 };
 

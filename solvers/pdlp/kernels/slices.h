@@ -76,14 +76,12 @@ struct SlicedRows {
     }
 
   private:
-    /// A row of one unit or several stands in one piece, which its first slice describes.
+    /// Slices of rows with units of their own follow each other; the first says how many.
     Row row_of(std::int64_t at, std::int64_t which) const {
         const int code = matrix.meta(at, 3), lanes = slice_lanes(code);
         const std::int64_t first = std::int64_t{matrix.meta(at, 0)} * matrix.height;
-        const std::int64_t steps = matrix.meta(at, 1);
-        if (slice_kind(code))
-            return {first, steps * (code >> 12) * matrix.height, 1, 1};
-        return {first + which * lanes, steps, matrix.height, lanes};
+        const std::int64_t steps = matrix.meta(at, 1), slices = slice_kind(code) ? code >> 12 : 1;
+        return {first + which * lanes, steps * slices, matrix.height, lanes};
     }
 
     double value(std::int64_t entry) const {

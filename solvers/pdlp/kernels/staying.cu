@@ -31,18 +31,18 @@ __device__ __forceinline__ void barrier_steps(
     const Slices<COLUMN_INDICES_T, COLUMN_VALUES_T>& by_column,
     const Slices<ROW_INDICES_T, ROW_VALUES_T>& by_row, const ColumnSide& x, const RowSide& y,
     const REAL* control, int count, int blocks, INDEX* arrivals) {
-    __shared__ REAL scratch_of_teams[TEAMS * TEAM_WARPS];
+    __shared__ REAL scratch_of_teams[TEAMS * TEAM_SUMS];
     if (control[STOP] != REAL(0)) return;
     const int team = threadIdx.x / TEAM;
     const int first = blockIdx.x + team * gridDim.x, stride = TEAMS * gridDim.x;
-    REAL* scratch = scratch_of_teams + team * TEAM_WARPS;
+    REAL* scratch = scratch_of_teams + team * TEAM_SUMS;
     for (int offset = 0; offset < count; ++offset) {
         const int keep =
             (offset == 0 ? KEEP_FIRST : 0) | (offset == count - 1 ? KEEP_LAST : 0);
-        Owner<ColumnSide> columns(x, Iteration(control, TAU, offset, keep));
+        Owner<ColumnSide, true> columns(x, Iteration{control, TAU, offset, keep});
         run_units(first, stride, by_column, Products<1>{{y.point}}, columns, scratch, team);
         meet(arrivals, 2 * offset + 1);
-        Owner<RowSide> rows(y, Iteration(control, SIGMA, offset, keep));
+        Owner<RowSide, true> rows(y, Iteration{control, SIGMA, offset, keep});
         run_units(first, stride, by_row, Products<1>{{x.reflected}}, rows, scratch, team);
         meet(arrivals, 2 * offset + 2);
     }
@@ -104,7 +104,7 @@ __device__ __forceinline__ void lane_terms(
     }
     for (int step = 0; step < steps; step += BATCH) {
         REAL a[BATCH];
-        const REAL* place[BATCH];
+        int column[BATCH];
         uint4 seen[BATCH];
 #pragma unroll
         for (int b = 0; b < BATCH; ++b) {
@@ -112,7 +112,7 @@ __device__ __forceinline__ void lane_terms(
             if (step + b < steps) {
                 const int entry = (step + b) * 32 + lane;
                 a[b] = entry_value(entries.values[entry], entries.table);
-                place[b] = work.tagged + 2 * (long long)entries.indices[entry];
+                column[b] = (int)entries.indices[entry];
             }
             seen[b].y = work.tag - 1;
         }
@@ -123,7 +123,9 @@ __device__ __forceinline__ void lane_terms(
             missing = false;
 #pragma unroll
             for (int b = 0; b < BATCH; ++b) {
-                if (a[b] != REAL(0) && seen[b].y != work.tag) seen[b] = load_tagged(place[b]);
+                if (a[b] != REAL(0) && seen[b].y != work.tag) {
+                    seen[b] = load_tagged(work.tagged + 2 * (long long)column[b]);
+                }
             }
 #pragma unroll
             for (int b = 0; b < BATCH; ++b) {
@@ -144,14 +146,14 @@ __device__ __forceinline__ void lane_terms(
 // An owner that also sends the element the other side reads.
 template <class Side>
 struct Sender {
-    Owner<Side> owner;
+    Owner<Side, false> owner;  // who waits for an element reads all else before
     REAL* tagged;
     unsigned tag;
 
     __device__ __forceinline__ void prepare(INDEX row) { owner.prepare(row); }
 
     __device__ __forceinline__ void finish(INDEX row, const REAL (&products)[1]) {
-        const Moved moved = owner.move(products[0]);
+        const Moved moved = owner.move(row, products[0]);
         store_tagged(tagged + 2 * (long long)row, PRIMAL<Side> ? moved.mirrored : moved.point, tag);
         owner.store(row, moved);
     }
@@ -162,11 +164,11 @@ __device__ __forceinline__ void flow_steps(
     const Slices<ROW_INDICES_T, ROW_VALUES_T>& by_row, const ColumnSide& x, const RowSide& y,
     const REAL* control, int count, int blocks, REAL* tagged_reflected,
     REAL* tagged_y) {
-    __shared__ REAL scratch_of_teams[TEAMS * TEAM_WARPS];
+    __shared__ REAL scratch_of_teams[TEAMS * TEAM_SUMS];
     if (control[STOP] != REAL(0)) return;
     const int team = threadIdx.x / TEAM;
     const int first = blockIdx.x + team * gridDim.x, stride = TEAMS * gridDim.x;
-    REAL* scratch = scratch_of_teams + team * TEAM_WARPS;
+    REAL* scratch = scratch_of_teams + team * TEAM_SUMS;
     const unsigned before = (unsigned)(long long)control[ITERATIONS];
     for (int offset = 0; offset < count; ++offset) {
         const int keep =
@@ -174,11 +176,11 @@ __device__ __forceinline__ void flow_steps(
         const unsigned tag = before + offset + 1;
         const TaggedProducts of_columns = {y.point, tagged_y, offset == 0 ? 0 : tag - 1};
         Sender<ColumnSide> columns = {
-            Owner<ColumnSide>(x, Iteration(control, TAU, offset, keep)), tagged_reflected, tag};
+            Owner<ColumnSide, false>(x, Iteration{control, TAU, offset, keep}), tagged_reflected, tag};
         run_units(first, stride, by_column, of_columns, columns, scratch, team);
         const TaggedProducts of_rows = {nullptr, tagged_reflected, tag};
         Sender<RowSide> rows = {
-            Owner<RowSide>(y, Iteration(control, SIGMA, offset, keep)), tagged_y, tag};
+            Owner<RowSide, false>(y, Iteration{control, SIGMA, offset, keep}), tagged_y, tag};
         run_units(first, stride, by_row, of_rows, rows, scratch, team);
     }
 }

@@ -27,8 +27,8 @@ bits.
 from __future__ import annotations
 
 from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, stored_types
-from solvers.pdlp.kernels.matrix import REAL_BYTES, matrix_arguments, matrix_bytes
-from solvers.pdlp.kernels.step import COLUMN_SIDE, ROW_SIDE
+from solvers.pdlp.kernels.matrix import matrix_arguments, matrix_bytes
+from solvers.pdlp.kernels.step import COLUMN_SIDE, ROW_SIDE, side_bytes
 
 BLOCK = 1024
 
@@ -44,8 +44,8 @@ ARGUMENTS = (
 def staying_bytes(values: Values) -> int:
     """Both matrices and all vectors, in every iteration."""
     matrices = matrix_bytes(values, "y_point", "column_") + matrix_bytes(values, "x_point", "row_")
-    vectors = 8 * int(values["x_point"].size) + 6 * int(values["y_point"].size)
-    return int(values["count"]) * (matrices + REAL_BYTES * vectors)
+    vectors = side_bytes(values, "x", 6) + side_bytes(values, "y", 4)
+    return int(values["count"]) * (matrices + vectors)
 
 
 def staying_work(values: Values) -> int:

@@ -10,9 +10,9 @@
 __device__ __forceinline__ void primal_step(
     const Slices<INDICES_T, VALUES_T>& matrix, const REAL* y, const ColumnSide& x,
     const REAL* control, int offset, int keep) {
-    __shared__ REAL scratch[TEAM_WARPS];
+    __shared__ REAL scratch[TEAM_SUMS];
     if (control[STOP] != REAL(0)) return;
-    Owner<ColumnSide> owner(x, Iteration(control, TAU, offset, keep));
+    Owner<ColumnSide, true> owner(x, Iteration{control, TAU, offset, keep});
     const Products<1> products = {{y}};
     run_unit(blockIdx.x, matrix, products, owner, scratch);
 }
@@ -20,9 +20,9 @@ __device__ __forceinline__ void primal_step(
 __device__ __forceinline__ void dual_step(
     const Slices<INDICES_T, VALUES_T>& matrix, const REAL* reflected, const RowSide& y,
     const REAL* control, int offset, int keep) {
-    __shared__ REAL scratch[TEAM_WARPS];
+    __shared__ REAL scratch[TEAM_SUMS];
     if (control[STOP] != REAL(0)) return;
-    Owner<RowSide> owner(y, Iteration(control, SIGMA, offset, keep));
+    Owner<RowSide, true> owner(y, Iteration{control, SIGMA, offset, keep});
     const Products<1> products = {{reflected}};
     run_unit(blockIdx.x, matrix, products, owner, scratch);
 }

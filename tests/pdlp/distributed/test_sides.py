@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from solvers.core.rows import SparseRows
 from solvers.pdlp.distributed.sides import Side, owners, sides_of
-from solvers.sparse.slices import CPU_PLAN, Plan
+from solvers.sparse.shape import CPU_PLAN, Plan
 from tests.matrices import (
     NAMES,
     Which,
