@@ -42,7 +42,7 @@ any direction taken 982."""
 LEAST_PRIMAL = 1e-14
 """rho at the least. It falls as mu does (Pougkakiotis and Gondzio 2021), because what eliminating
 the rows leaves of a free column's pivot does: with 1e-8 to the end ``de080285`` stayed at 9e-8 and
-``delf024`` at 3e-6, and other models of Netlib and ``lp-large`` take as many iterations."""
+``delf024`` at 1e-4, and other models of Netlib and ``lp-large`` take as many iterations."""
 
 PIVOT_SHARE = 1e-14
 """Part of a pivot that is added to it, which rounding cannot outweigh where equations depend on

@@ -132,7 +132,7 @@ def _addends(factor: Any, part: Any) -> list[Pair] | None:
         coefficient, variable = part._args_
         return [(_times(factor, coefficient), variable)]
     if kind in SUMS:
-        return [(factor, addend) for addend in part._args_[part._nargs - 1 :: -1]]
+        return [(factor, addend) for addend in part._args_[: part._nargs][::-1]]
     if kind is NegationExpression:
         return [(_times(factor, -1.0), part._args_[0])]
     if kind is ProductExpression:

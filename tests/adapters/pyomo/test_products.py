@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 import pytest
+from pyomo.core.expr.numeric_expr import LinearExpression
 from pyomo.repn import generate_standard_repn
 
 from gpu_bridge.adapters.pyomo.convert import ModelReader
@@ -116,6 +117,17 @@ def test_a_named_expression_is_read_again_once_it_stands_for_something_else() ->
         wanted, wanted_side = expected(m)
         assert coefficients == pytest.approx(wanted)
         assert side == pytest.approx(wanted_side)
+
+
+def test_an_empty_sum_stays_empty_where_longer_ones_share_its_list() -> None:
+    m = model()
+    nothing = LinearExpression([])
+    longer = nothing + m.x[1]
+    m.e.set_value(nothing)
+    m.c = pyo.Constraint(expr=m.p[1] * m.e + m.x[3] >= 1)
+    m.o = pyo.Objective(expr=longer)
+    coefficients, _ = row_of(ModelReader(m), m)
+    assert coefficients == {"x[3]": 1.0}
 
 
 def test_sums_that_grow_exponentially_are_left_to_pyomo() -> None:
