@@ -217,11 +217,9 @@ CLEARLY = 2.0
 SAME = 1e-2
 """Scales that differ by one common factor but for this part are the same scaling."""
 
-SAMPLE = 1_000_000
-"""Rows, and columns, of which the scales are compared at the most,"""
-
-RUNS = 100
-"""on a GPU in so many runs of neighbours."""
+SAMPLE, RUNS = 1_000_000, 100
+"""Rows, and columns, of which the scales are compared at the most, on a GPU in so many runs of
+neighbours."""
 
 SHARE = 0.25
 """Part of the time left that trying another scaling may take, by what the one before took. At 100
