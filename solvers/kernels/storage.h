@@ -1,8 +1,8 @@
 // Stored values and column indices of a matrix, on the CPU.
 //
 // A stored value is a double, an exact float, or an unsigned code of 8 or 16 bits into a
-// dictionary. A stored index is of 32 or 64 bits, or 16 bits counted from a base that 2^shift
-// neighbouring owners have in common. Which it is follows from the type.
+// dictionary. A stored index is of 32 or 64 bits, or of 16 where these suffice. Which it is follows
+// from the type.
 #pragma once
 
 #include <type_traits>

@@ -1,6 +1,7 @@
 // How many sectors of memory gathers touch, and what makes them fewer, on the host.
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "native/bindings.h"
@@ -10,8 +11,8 @@ using namespace native;
 
 namespace {
 
-/// Rows that may share steps, entries of each that are looked at, and numbers in a sector of
-/// memory.
+/// Rows that may share steps, entries of each that are looked at, numbers in a sector of memory,
+/// and lanes of a step.
 constexpr int GROUP = 8, LOOKED_AT = 64, SECTOR = 4, LANES = 32;
 
 /// What a stored entry costs, in sectors that are gathered.
@@ -201,6 +202,7 @@ template <class Index> void declare(native::Module &module) {
 } // namespace
 
 NATIVE_MODULE(sparse_locality) {
+    NATIVE_CONSTANTS(module, "solvers.sparse.shape", GROUP);
     expose(module, "order_by_place", &order_by_place, "places", "order", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);

@@ -111,7 +111,8 @@ bool are_single(Span<const double> values, int threads) {
 /// Entries from which rows are sorted, and up to which they are counted, by their lengths.
 constexpr std::int64_t SORTED_FROM = 1 << 12;
 
-/// Number rows by their lengths, longest first; those of one length keep their order.
+/// Number rows by their lengths, longest first; those of one length come in ``turn``, or, where
+/// that is empty, in the order they have.
 ///
 /// ``position`` is where each row goes, and ``lengths`` are those of the rows in their new order.
 /// Returns whether all stay where they are.

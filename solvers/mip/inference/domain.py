@@ -30,8 +30,8 @@ from solvers.native.mip_inference_domain import (
 
 CountArray = npt.NDArray[np.int64]
 
-STRICT, LENIENT = False, True
-"""How to take contradictions: the first ends a propagation, or each is passed over."""
+STRICT = False
+"""How to take contradictions: the first ends a propagation, and none is passed over."""
 
 
 class Count(IntEnum):
@@ -334,9 +334,6 @@ def _with_bounds(model: MipModel, domain: Domain) -> MipModel:
     return replace(model, problem=problem, lower=lower, upper=upper)
 
 
-__all__ = ["Domain", "Tightened", "tighten_model"]
-
-
 # Cliques that single rows imply: sets of binary literals of which at most one can be true.
 #
 # Write a row's side as ``sum w_k y_k <= capacity`` with positive weights, where y_k is the literal
@@ -387,3 +384,6 @@ def find_cliques(model: MipModel) -> Cliques:
     member = np.empty(capacity, dtype=np.int32)
     count = collect(model, start, member)
     return Cliques(start[: count + 1], member[: start[count]].copy())
+
+
+__all__ = ["Cliques", "Domain", "Tightened", "find_cliques", "tighten_model"]

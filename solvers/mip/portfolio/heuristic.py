@@ -305,11 +305,6 @@ class HeuristicContext:
         """Return the relaxation's point (n,) for dives to lean on, or None."""
         return None if self.relaxation is None else self.relaxation.x
 
-    def least_violated(self) -> FloatArray | None:
-        """Return the infeasible point (n,) that violates the fewest rows, or None."""
-        points = self.acceptance.infeasible_points.points()
-        return points[0].x if points else None
-
     def seed_of(self, name: str, number: int) -> int:
         """Return the seed of a turn: the same for the same name, number, device and solve."""
         words = [self.solve.options.seed, number, *name.encode()]

@@ -23,8 +23,6 @@ from solvers.mip.portfolio.credit import Credit, Kind
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Report
 
 if TYPE_CHECKING:
-    from solvers.mip.budget import Budget
-    from solvers.mip.portfolio.heuristic import HeuristicContext
     from solvers.mip.table import Place, Row
 
 Work = Callable[[Budget, int], None]
@@ -50,7 +48,7 @@ class Activity:
     at_once : bool
         Its first turn comes in the order of the table, however little it is due.
     kind : Kind, optional
-        Whose gains count for its share, too; nobody's where it is empty.
+        Whose gains count for its share, too.
     """
 
     name: str

@@ -253,7 +253,10 @@ def product_traffic(figures: MatrixStatistics, matrix_format: str) -> Traffic:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The least time of a product, and what sets it: memory, cache, gathers, ... as docs say."""
+    """The least time of a product, and what sets it.
+
+    ``limit`` is "memory", "cache" or "launch", and on a GPU also "gathers" or "longest row".
+    """
 
     seconds: float
     limit: str

@@ -132,13 +132,14 @@ def test_a_share_that_changes_says_nothing_about_the_past():
 
 
 class Earned:
-    """Credit that does not change."""
+    """Credit that does not change, and remembers what it was told."""
 
     def __init__(self, bonus):
         self.bonus = bonus
+        self.noted = []
 
     def note(self, kind, length):
-        pass
+        self.noted.append((kind, length))
 
 
 def test_what_a_kind_has_earned_is_shared_among_those_of_it():
@@ -168,3 +169,14 @@ def test_who_is_due_nothing_has_no_part_of_what_its_kind_has_earned():
         credit=Earned(lambda kind: 5.0),
     )
     assert set(played(scheduler, 10)) == {"b"}
+
+
+def test_turns_count_for_their_kind_by_how_long_they_were():
+    credit = Earned(lambda kind: 0.0)
+    scheduler = Scheduler(
+        [Activity("a", nothing, constant(1.0), kind="good"), Activity("b", nothing, constant(1.0))],
+        shortest=0.5,
+        credit=credit,
+    )
+    assert played(scheduler, 2, used=2.0) == ["a", "b"]
+    assert credit.noted == [("good", 4.0), (None, 4.0)]

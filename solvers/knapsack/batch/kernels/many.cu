@@ -201,8 +201,8 @@ __device__ __forceinline__ void many(const Problems& problems, const Memory& giv
     const int fields = 2 + words, of_items = 6 * WORD * words + 2;
     INDEX* close = memory + warp * (of_items + 2 * fields * near);
     const Items items(close, words);
-    const Places places = {close + of_items, given.lists + (long long)slot * 2 * fields * room, near,
-                           room, fields};
+    const Places places = {close + of_items, given.lists + (long long)slot * 2 * fields * room,
+                           near, room, fields};
     for (;;) {
         unsigned long long next = 0;
         if (lane_id() == 0) next = atomicAdd((unsigned long long*)given.queue, 1ull);

@@ -1,8 +1,8 @@
-"""Dives as the schedule sees them: all strategies, then all again with other seeds.
+"""Dives as the schedule sees them, and those that complete a user's start.
 
-Fix-propagate-repair lives off its variety: some models fall to a single order only (Salvagnin,
-Roberti, Fischetti 2025, section 6), so no strategy is dropped, whatever it has found so far. For
-the schedule each turn begins anew.
+All strategies come one after the other, then all again with other seeds. Some models fall to a
+single order only (Salvagnin, Roberti, Fischetti 2025, section 6), so no strategy is dropped,
+whatever it has found so far. For the schedule each turn begins anew.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The neighbourhoods: by the linear relaxation, and from feasible points.
 
-RINS: Danna, Rothberg, Le Pape, "Exploring
-relaxation induced neighborhoods to improve MIP solutions" (2005). DINS: Ghosh (2007), of which
-only the soft bounds are taken here. The gap's share of a column, its reduced cost times how far
-the incumbent's value is from the relaxation's, is what freeing it may gain at most. Crossover and
-mutation: Rothberg, "An evolutionary algorithm for polishing mixed integer programming solutions"
-(2007).
+RINS: Danna, Rothberg, Le Pape, "Exploring relaxation induced neighborhoods to improve MIP
+solutions" (2005). DINS: Ghosh (2007), of which only the soft bounds are taken here. The gap's share
+of a column, its reduced cost times how far the incumbent's value is from the relaxation's, is what
+freeing it may gain at most. Crossover and mutation: Rothberg, "An evolutionary algorithm for
+polishing mixed integer programming solutions" (2007).
 """
 
 from __future__ import annotations

@@ -107,7 +107,8 @@ __device__ __forceinline__ void basis_rows(
         row[j - columns] = REAL(1);
         return;
     }
-    for (INDEX k = matrix.starts[j]; k < matrix.starts[j + 1]; ++k) row[matrix.rows[k]] = matrix.values[k];
+    for (INDEX k = matrix.starts[j]; k < matrix.starts[j + 1]; ++k)
+        row[matrix.rows[k]] = matrix.values[k];
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) dual(

@@ -199,8 +199,8 @@ __device__ __forceinline__ void update_primal(
             all.weights[j] = fmax(all.weights[j], share * share * weight);
         }
         if (weight > REAL(LARGEST_DEVEX_WEIGHT)) all.weights[j] = REAL(1);
-        const REAL merit =
-            merit_of(all.status[j], all.lower[j], all.upper[j], all.reduced_cost[j], all.weights[j], tolerance);
+        const REAL merit = merit_of(all.status[j], all.lower[j], all.upper[j], all.reduced_cost[j],
+                                    all.weights[j], tolerance);
         if (merit > best.value) best = Best{merit, (INDEX)j};
     }
     best = block_best(best);

@@ -233,8 +233,8 @@ __device__ __forceinline__ Point point_at(const Field& all, long long j) {
     if (j < 0) return Point{INFINITE, REAL(0), REAL(0), REAL(0), (INDEX)NONE};
     const INDEX kind = all.variables.status[j];
     const REAL span = all.variables.upper[j] - all.variables.lower[j];
-    return Point{all.priced.ratios[j], distance_of(kind, all.variables.reduced_cost[j]), fabs(all.alpha[j]),
-                 kind == LOWER ? span : -span, (INDEX)j};
+    return Point{all.priced.ratios[j], distance_of(kind, all.variables.reduced_cost[j]),
+                 fabs(all.alpha[j]), kind == LOWER ? span : -span, (INDEX)j};
 }
 
 __device__ __forceinline__ void hold(BreakPoints& points, int at, const Point& own) {

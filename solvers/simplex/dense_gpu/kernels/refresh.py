@@ -81,10 +81,6 @@ CLOSE_SLOTS = Kernel(
 )
 
 
-def _vectors(count: int) -> int:
-    return 8 * count
-
-
 ROW_RESIDUAL = Kernel(
     name="row_residual",
     arguments=arguments(

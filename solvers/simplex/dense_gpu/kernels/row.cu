@@ -94,8 +94,8 @@ struct Sums {
     REAL alpha, beta, tau;
 };
 
-// What of the inverse and of the right sides an iteration asks for: `entries` of a list, or, if that
-// is negative, sums by slot and by row.
+// What of the inverse and of the right sides an iteration asks for: `entries` of a list, or, if
+// that is negative, sums by slot and by row.
 struct Asked {
     bool flipped, steepest;
     INDEX slots, made, entries, of_flips;

@@ -97,13 +97,13 @@ def test_around_a_row_come_first_the_nearest():
     model = chain(50)
     wanted = np.ones(50, dtype=bool)
     rng = np.random.default_rng(0)
-    infeasible_point = near_rows(model, np.array([20], dtype=np.int32), wanted, 6, rng)
-    np.testing.assert_array_equal(infeasible_point, [18, 19, 20, 21, 22, 23])
-    infeasible_point = near_columns(model, np.array([20], dtype=np.int32), wanted, 3, rng)
-    np.testing.assert_array_equal(infeasible_point, [19, 20, 21])
+    found = near_rows(model, np.array([20], dtype=np.int32), wanted, 6, rng)
+    np.testing.assert_array_equal(found, [18, 19, 20, 21, 22, 23])
+    found = near_columns(model, np.array([20], dtype=np.int32), wanted, 3, rng)
+    np.testing.assert_array_equal(found, [19, 20, 21])
     wanted[::2] = False
-    infeasible_point = near_rows(model, np.array([20], dtype=np.int32), wanted, 4, rng)
-    np.testing.assert_array_equal(infeasible_point, [17, 19, 21, 23])
+    found = near_rows(model, np.array([20], dtype=np.int32), wanted, 4, rng)
+    np.testing.assert_array_equal(found, [17, 19, 21, 23])
     assert near_rows(model, np.array([20], dtype=np.int32), wanted, 400, rng).size == 25
 
 

@@ -56,7 +56,8 @@ __device__ __forceinline__ void turn(int begin, int items, int room, const Order
         control[REASON] = Stored(reason);
     }
     if (item < 0) return;
-    const Whole profit_step = sign * order.item_profit[item], weight_step = sign * order.item_weight[item];
+    const Whole profit_step = sign * order.item_profit[item];
+    const Whole weight_step = sign * order.item_weight[item];
     const INDEX *own_profit = lists.profit + side * room;
     const INDEX *own_weight = lists.weight + side * room;
     const Whole i = first_failure(0, count, [&](Whole k) { return own_weight[k] <= capacity; }) - 1;
@@ -66,8 +67,8 @@ __device__ __forceinline__ void turn(int begin, int items, int room, const Order
     if (!first) return;
     see_sides(order.item_profit, order.item_weight, items, control);
     const Whole from = side * room;
-    begin_stage(own_profit, own_weight, lists.history + from, lists.ancestor + from, i, j, item, profit_step,
-                weight_step, treated, control);
+    begin_stage(own_profit, own_weight, lists.history + from, lists.ancestor + from, i, j, item,
+                profit_step, weight_step, treated, control);
 }
 
 // The two lists of a stage: the states as they are, and shifted by the item.

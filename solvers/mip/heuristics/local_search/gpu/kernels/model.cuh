@@ -1,5 +1,5 @@
 // The model as walkers see it, where moves go, scores of entries, and the choice among moves:
-// what a walker of a warp or block and the one of the whole GPU have in common.
+// what the walker of a warp and that of the whole GPU have in common.
 
 #pragma once
 

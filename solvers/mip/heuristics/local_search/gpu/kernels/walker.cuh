@@ -1,5 +1,5 @@
-// What a walker does in a step, by the threads of a warp, or by one for all of them (host.h); walk.py
-// says what and why.
+// What a walker does in a step, by the threads of a warp, or by one for all of them (host.h);
+// walk.py says what and why.
 //
 // It is one struct although it is long: its state lives in registers, which only works while
 // everything that touches it is put into one function. Members that a group calls together
