@@ -5,18 +5,21 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pyomo.core.base import SymbolMap, Var
+from pyomo.core.base import SymbolMap, Var, maximize, minimize
 from pyomo.core.base.label import NumericLabeler
 from pyomo.core.base.PyomoModel import ModelSolution
 from pyomo.core.base.suffix import Suffix
+from pyomo.opt.results.container import ListContainer
+from pyomo.opt.results.problem import ProblemInformation
 from pyomo.opt.results.results_ import SolverResults
 from pyomo.opt.results.solution import Solution
 from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
+from pyomo.opt.results.solver import SolverInformation
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 
 from gpu_bridge.adapters.arrays import explanation, why_not_loaded
@@ -58,6 +61,42 @@ def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set
     return wanted
 
 
+class _Section(ListContainer):  # type: ignore[misc]
+    """A part of the results that is filled when somebody looks at it.
+
+    Filling the parts takes Pyomo a tenth of a small solve, and many loops read the model only.
+    """
+
+    def __init__(self, kind: type, fill: Callable[[Any], None]) -> None:
+        super().__init__(kind)
+        del self._list
+        self._fill = fill
+
+    def __getattr__(self, name: str) -> Any:
+        fill = self.__dict__.get("_fill")
+        if name != "_list" or fill is None:
+            return super().__getattr__(name)
+        about = self._cls()
+        fill(about)
+        self._list: list[Any] = [about]
+        del self._fill
+        return self._list
+
+    def __len__(self) -> int:
+        return len(self._list)
+
+    def __eq__(self, other: object) -> bool:
+        for part in (self, other):
+            _ = isinstance(part, ListContainer) and len(part)  # which fills it
+        return bool(super().__eq__(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self) -> dict[str, Any]:
+        len(self)
+        return self.__dict__
+
+
 def make_legacy_results(
     solver: Any, model: Any, solved: Solved, load: bool, suffixes: set[str]
 ) -> SolverResults:
@@ -72,16 +111,13 @@ def make_legacy_results(
     loader = solved.loader
     outcome = loader.outcome
     statuses = old_statuses(outcome.solution_status, outcome.stop_reason)
-    about = legacy.solver.add()
-    about.name = solver.name
-    about.status = statuses.solver
-    about.termination_condition = statuses.condition
-    about.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
-    about.termination_message = str(outcome.stop_reason)
-    _fill_times(about, solved)
-    about.return_code = about.error_rc = int(statuses.solver is OldSolverStatus.error)
-    _fill_statistics(about.statistics, outcome)
-    _describe_problem(legacy.problem.add(), model, loader)
+    solver_name, model_name = solver.name, model.name
+    legacy.solver = _Section(
+        SolverInformation, lambda about: _describe_solver(about, solver_name, solved)
+    )
+    legacy.problem = _Section(
+        ProblemInformation, lambda about: _describe_problem(about, model_name, loader)
+    )
     legacy._smap_id = None
     if load and loader.may_be_loaded:
         loader.load_solution()
@@ -111,6 +147,19 @@ def make_legacy_results(
     return legacy
 
 
+def _describe_solver(about: Any, name: str, solved: Solved) -> None:
+    outcome = solved.loader.outcome
+    statuses = old_statuses(outcome.solution_status, outcome.stop_reason)
+    about.name = name
+    about.status = statuses.solver
+    about.termination_condition = statuses.condition
+    about.message = " | ".join(map(str.strip, explanation(outcome).splitlines()))
+    about.termination_message = str(outcome.stop_reason)
+    _fill_times(about, solved)
+    about.return_code = about.error_rc = int(statuses.solver is OldSolverStatus.error)
+    _fill_statistics(about.statistics, outcome)
+
+
 def _fill_times(about: Any, solved: Solved) -> None:
     """Tell the times in all the places where Pyomo's solvers do."""
     about.time = about.wallclock_time = solved.seconds
@@ -127,8 +176,8 @@ def _fill_statistics(statistics: Any, outcome: Outcome) -> None:
     statistics.black_box.number_of_iterations = sum(made)
 
 
-def _describe_problem(problem: Any, model: Any, loader: GpuHeurSolutionLoader) -> None:
-    problem.name = model.name
+def _describe_problem(problem: Any, name: str, loader: GpuHeurSolutionLoader) -> None:
+    problem.name = name
     converted = loader.converted
     if converted is None:
         return
@@ -145,7 +194,7 @@ def _describe_problem(problem: Any, model: Any, loader: GpuHeurSolutionLoader) -
     problem.number_of_objectives = 0 if converted.objective is None else 1
     if converted.objective is None:
         return
-    problem.sense = converted.objective.sense
+    problem.sense = maximize if size.maximize else minimize
     bound, incumbent = bound_of(loader), incumbent_of(loader)
     lower, upper = (incumbent, bound) if size.maximize else (bound, incumbent)
     if lower is not None:

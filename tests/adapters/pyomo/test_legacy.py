@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import logging
 import pickle
 from pathlib import Path
@@ -264,6 +265,17 @@ def test_results_and_model_can_be_pickled(solver: Any) -> None:
     assert again.solver.termination_condition == TerminationCondition.optimal
     solver.solve(m)
     assert pickle.loads(pickle.dumps(m)).x.value == 4
+
+
+def test_parts_of_results_are_the_same_whenever_they_are_looked_at(solver: Any) -> None:
+    m = production()
+    m.name = "then"
+    early, late = (solver.solve(m) for _ in range(2))
+    assert early.problem.sense == pyo.maximize
+    copied = copy.deepcopy(late)
+    m.name, m.profit.sense = "now", pyo.minimize
+    assert late.problem == early.problem == copied.problem
+    assert (len(late.solver), late.problem.name) == (1, "then")
 
 
 def test_dual_suffix_on_a_mip_does_not_fail_the_solve(solver: Any) -> None:
