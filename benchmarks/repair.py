@@ -10,11 +10,12 @@ time limit in its way its figures are the same on every machine.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import gpu_bridge
+from benchmarks.presolve import model_files
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge.verify.verify import verify
 from solvers import pdlp, presolve
@@ -27,8 +28,6 @@ from solvers.core.progress import Progress
 from solvers.pdlp import repair
 
 Row = dict[str, Any]
-
-SUFFIXES = (".mps", ".mps.gz", ".lp", ".lp.gz")
 
 
 def main() -> None:
@@ -105,16 +104,6 @@ def read(path: Path) -> Problem | None:
     except GpuBridgeError as error:
         print(f"{path.name}: {error}")
         return None
-
-
-def model_files(names: Sequence[str]) -> list[Path]:
-    """Return the model files named, folders replaced by the model files in them."""
-    found: list[Path] = []
-    for name in names:
-        path = Path(name)
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        found += [item for item in inside if item.name.lower().endswith(SUFFIXES)]
-    return found
 
 
 def _arguments() -> argparse.Namespace:

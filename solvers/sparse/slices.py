@@ -101,8 +101,8 @@ class Slices:
     table : (distinct,) float array
         What codes stand for, zero first; empty if ``values`` are no codes.
     splits : (units, 4) int array
-        Of each unit up to the last one that is not alone with its rows: their first partial sum,
-        which of their units this is, and how many they have.
+        Of each unit up to the last one whose rows have several: the first partial sum of these
+        rows, which of their units this is, and how many they have.
     partials : (..., 3) float array
         Where units leave their sums of rows that have several.
     tickets : int array
