@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import ModuleType
 from typing import TypeVar
 
 import numpy as np
@@ -34,9 +35,7 @@ LOOK_AGAIN = 0.02
 """Seconds between two looks at the clock: a main thread that sleeps may miss Ctrl-C."""
 
 LAST_MOMENT = 2.0
-"""Seconds for which the end of the interpreter waits for threads left behind. A thread that comes
-back to Python afterwards is ended there, and compiled code that it came through may take that for a
-fault and abort the process."""
+"""Seconds for which the end of the interpreter waits for threads left behind."""
 
 Answer = TypeVar("Answer")
 Own = TypeVar("Own", bound="DetachableProgress")
@@ -282,11 +281,17 @@ class StopFlag:
     def watch(self) -> None:
         """Let the loops of this thread look at the flag from now on."""
         _own.value.flag = self
-        try:
-            import solvers.native._core as _core
-        except (EngineError, ImportError):  # without compiled loops there is nothing to end
-            return
-        _core.watch(self._byte.ctypes.data)
+        if (core := _compiled()) is not None:
+            core.watch(self._byte.ctypes.data)
+
+
+def _compiled() -> ModuleType | None:
+    """Return the compiled loops; without them nothing of them is to be ended or held."""
+    try:
+        import solvers.native._core as core
+    except (EngineError, ImportError):
+        return None
+    return core
 
 
 def start_thread(
@@ -431,3 +436,5 @@ def wait_for_left(seconds: float = LAST_MOMENT) -> None:
         for thread in threads:
             thread.join(LOOK_AGAIN / len(threads))
     sys.unraisablehook = before
+    if threads and (core := _compiled()) is not None:
+        core.hold_other_threads()

@@ -3,8 +3,10 @@
 
 #include "bindings.h"
 
+#include <chrono>
 #include <exception>
 #include <string>
+#include <thread>
 
 namespace native {
 
@@ -24,11 +26,26 @@ void watch(std::uintptr_t address) {
     stop_flag = reinterpret_cast<const volatile std::uint8_t *>(address);
 }
 
+/// Let no other thread abort the process while the interpreter ends. Before Python 3.14 a thread
+/// that asks for the lock by then is unwound, which destructors like those of pybind11 don't let
+/// through; the process ends without it all the same.
+void hold_other_threads() {
+    static const std::thread::id ending = std::this_thread::get_id();
+    static const std::terminate_handler before = std::get_terminate();
+    std::set_terminate([] {
+        if (std::this_thread::get_id() == ending)
+            before();
+        for (;;)
+            std::this_thread::sleep_for(std::chrono::hours(1));
+    });
+}
+
 void fill(PyObject *core) {
     interrupted_type = PyErr_NewException("solvers.native.Interrupted", nullptr, nullptr);
     PyModule_AddObjectRef(core, "Interrupted", interrupted_type);
     Module whole{core};
     expose(whole, "watch", &watch, "address");
+    expose(whole, "hold_other_threads", &hold_other_threads);
     for (Registration *one = first_registration(); one != nullptr; one = one->next) {
         Module made{PyModule_New((std::string(PACKAGE) + "." + one->name).c_str())};
         PyModule_AddObject(core, one->name, made.object); // which the core owns from here on

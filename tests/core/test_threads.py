@@ -39,6 +39,41 @@ leave(thread)
 """
 
 
+COMES_BACK_TOO_LATE = """
+import threading, time
+import highspy
+import numpy as np
+from solvers.core import progress
+
+class Late:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.5)  # the interpreter is ending: who asks for its lock now is unwound
+
+late = Late()
+highs = highspy.Highs()
+highs.setOptionValue("output_flag", False)
+draw = np.random.default_rng(0)
+columns = np.arange(200)
+highs.addVars(200, np.zeros(200), np.ones(200))
+highs.changeColsCost(200, columns, -draw.random(200))
+for _ in range(100):
+    highs.addRow(0.0, 30.0, 200, columns, draw.random(200))
+begun = threading.Event()
+
+def work():
+    while True:
+        highs.clearSolver()
+        highs.run()
+        begun.set()
+
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+begun.wait()
+progress.leave(thread)
+progress.wait_for_left.__defaults__ = (0.1,)
+"""
+
+
 def run(script: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=True
@@ -60,6 +95,10 @@ def test_the_end_waits_for_what_was_left_behind() -> None:
 
 def test_the_end_does_not_wait_for_ever() -> None:
     assert ending(30.0, limit=0.1) == ""
+
+
+def test_who_comes_back_after_the_end_does_not_abort_the_process() -> None:
+    assert "terminate" not in run(COMES_BACK_TOO_LATE).stderr  # whose exit code is looked at, too
 
 
 @pytest.mark.parametrize("failure", [ValueError("no"), MemoryError(), SystemExit(1)])
