@@ -1,6 +1,7 @@
-"""Running scripts as a user would, without loading large packages for each of them again.
+"""Running scripts as a user would, and functions of tests, in processes of their own.
 
-A process that has loaded what we did not write, and none of our modules, is copied for each script.
+A process that has loaded what we did not write, and none of our modules, is copied for each script,
+so that large packages are not loaded again.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -35,6 +36,19 @@ while line := sys.stdin.readline():
     _, status = os.waitpid(copy, 0)
     print(os.waitstatus_to_exitcode(status), flush=True)
 """
+
+
+def in_a_process(function: Callable[[], object]) -> None:
+    """Call a function of a test module where nothing else has started threads, as Ray does.
+
+    A copy of a process with threads that know nothing of copies may fail for reasons of theirs.
+    """
+    subprocess.run(
+        [sys.executable, "-c", f"import {function.__module__} as m; m.{function.__name__}()"],
+        cwd=Path(__file__).parents[1],
+        timeout=120,
+        check=True,
+    )
 
 
 class Scripts:

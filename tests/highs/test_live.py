@@ -19,6 +19,7 @@ from solvers.core.progress import Progress
 from solvers.highs import in_process
 from solvers.highs.engine import solve_briefly
 from solvers.highs.live import Live
+from tests.scripts import in_a_process
 from tests.soon import LONG
 
 INF = np.inf
@@ -250,8 +251,7 @@ def test_brief_solves_share_a_thread() -> None:
     assert set(threading.enumerate()) <= before
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_forked_process_has_threads_of_its_own() -> None:
+def solve_before_and_after_a_fork() -> None:
     problem, live = transport(), Live()
     solved(problem, live)
     child = os.fork()
@@ -263,3 +263,8 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         finally:
             os._exit(2)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    in_a_process(solve_before_and_after_a_fork)

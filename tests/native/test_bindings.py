@@ -9,6 +9,7 @@ import pytest
 
 from solvers.knapsack.batch.problems import PART
 from solvers.native.knapsack_batch_check import shorten
+from tests.scripts import in_a_process
 
 SIZE = 7 * PART + 3
 
@@ -51,7 +52,7 @@ def in_child(answers):
     answers.put(bool((out == values).all()))
 
 
-def test_a_forked_process_has_threads_of_its_own():
+def use_threads_before_and_after_a_fork():
     values, out, refused = arrays()
     shorten(values, out, refused, 3)
     fork = multiprocessing.get_context("fork")
@@ -61,3 +62,7 @@ def test_a_forked_process_has_threads_of_its_own():
     child.join(60)
     assert child.exitcode == 0
     assert answers.get()
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    in_a_process(use_threads_before_and_after_a_fork)
