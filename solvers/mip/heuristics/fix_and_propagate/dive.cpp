@@ -8,7 +8,7 @@
 
 namespace mip::fix_and_propagate {
 
-/// The order and the stack of a dive, as search.py says.
+/// The order and the stack of a dive, as dive.py says.
 struct Search {
     native::Span<const std::int32_t> order;
     native::Span<std::int32_t> stack_column;
