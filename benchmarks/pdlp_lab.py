@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.problem import FloatArray, Problem, side_sizes
@@ -22,8 +21,6 @@ from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.step import KEEP_LAST, STEP
 from solvers.sparse.shape import CPU_PLAN
 from solvers.sparse.slices import Packed, Slices, in_slices
-
-IndexArray = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)

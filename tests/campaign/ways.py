@@ -75,11 +75,6 @@ class Way:
         """The method asked for."""
         return str(self.options.get("method", "auto"))
 
-    @property
-    def has_limit(self) -> bool:
-        """Whether the answer may be less than a proof."""
-        return "time_limit" in self.options or bool(self.options.get("heuristics_only"))
-
     def solve(self, problem: Problem, folder: Path) -> Answers:
         """Solve a problem and return what is claimed of it, and of its variants in a batch."""
         return DOORS[self.door](problem, self.options, folder)

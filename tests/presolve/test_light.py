@@ -41,9 +41,6 @@ def lp(*args: object, **more: object) -> Problem:
     return Problem.from_arrays(*args, **more)  # type: ignore[arg-type]
 
 
-# Columns that tie two rows together so that nothing else applies to them
-KNOT = [[1.0, 1.0], [1.0, -1.0]]
-
 BY_HAND = [
     ("empty row", lp([1, 1, 1], [[0, 0, 0], [1, 2, 3]], [-1, 2], [1, 4]), {steps.REDUNDANT_ROW}),
     ("empty column", lp([-1], upper=3.0), {steps.FIXED_COLUMN}),
