@@ -137,9 +137,9 @@ def _by_engine(
 
     def reduced() -> Start | None:
         start = latest()
-        if start is None or not options.presolve:
-            return start
-        return None if reduction.forward is None else reduction.forward(start)
+        if start is None or reduction.forward is None:
+            return None
+        return reduction.forward(start)
 
     norms = Norms.of(problem)
     if options.wants_vertex:
