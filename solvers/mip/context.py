@@ -65,7 +65,9 @@ class SolveContext:
         self.start = None if start is None else start.x
         self.start_is_open = False
         self.cores = options.threads or usable_cores()
-        self.incumbents = IncumbentStore(problem, progress, options.tolerance, options.pool_size)
+        self.incumbents = IncumbentStore(
+            problem, progress, options.tolerance, options.pool_size, options.device
+        )
         self.settled: Outcome | None = None
         self.is_reducing = False
         self.over = threading.Event()

@@ -66,7 +66,9 @@ class _Solve:
         self._problem, self._options, self._progress = problem, options, progress
         self._calls = Calls(cluster)
         self._members = line_up(seats(cluster.nodes(), options), options)
-        self._incumbents = IncumbentStore(problem, progress, options.tolerance, options.pool_size)
+        self._incumbents = IncumbentStore(
+            problem, progress, options.tolerance, options.pool_size, options.device
+        )
         self._pending: dict[Any, Member] = {}
         self._proof: Outcome | None = None
         self._failures: list[EngineError] = []

@@ -73,7 +73,7 @@ def first_point(problem: Problem, options: EngineOptions, progress: Progress) ->
     def is_over() -> bool:
         return progress.should_stop() is not None
 
-    incumbents = IncumbentStore(problem, progress, options.tolerance, capacity=1)
+    incumbents = IncumbentStore(problem, progress, options.tolerance, 1, options.device)
     record_trivial(incumbents, is_over)
     swept = sweep(incumbents.model, Budget(stop=is_over))
     if swept.is_feasible:

@@ -146,7 +146,7 @@ class Acceptance:
 
         with self._lock:
             if self._made is None:
-                self._made = Polisher(self.model)
+                self._made = Polisher(self.model, self.incumbents.device)
             return self._made
 
     def _keep(self, point: FloatArray, source: str) -> bool:

@@ -46,6 +46,9 @@ class IncumbentStore:
         :data:`~solvers.mip.model.FEASIBILITY_TOLERANCE` absolutely are tried for first.
     capacity : int
         Points kept.
+    device : str
+        Where large linear programs about its points may be solved, as in
+        :class:`~solvers.core.options.EngineOptions`.
 
     Attributes
     ----------
@@ -59,9 +62,15 @@ class IncumbentStore:
     """
 
     def __init__(
-        self, problem: Problem, progress: Progress, tolerance: float, capacity: int
+        self,
+        problem: Problem,
+        progress: Progress,
+        tolerance: float,
+        capacity: int,
+        device: str = "auto",
     ) -> None:
         self.model = MipModel.of(problem)
+        self.device = device
         self.pool = Pool(capacity, self.model.integers)
         self.infeasible_points = InfeasiblePoints()
         self.least = least_objective(self.model)
@@ -154,7 +163,7 @@ class IncumbentStore:
 
         with self._lock:
             if self._mender is None:
-                self._mender = Polisher(self.model)
+                self._mender = Polisher(self.model, self.device)
             mender = self._mender
         return mender.polish(point, MENDING_SECONDS).x
 

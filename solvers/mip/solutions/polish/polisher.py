@@ -82,8 +82,9 @@ ITERATIONS = 20_000
 class FirstOrder:
     """PDLP from the multipliers of the last LP; one run at a time, from any thread."""
 
-    def __init__(self, model: MipModel, part: ContinuousPart) -> None:
+    def __init__(self, model: MipModel, part: ContinuousPart, device: str) -> None:
         self._problem = part.problem(model)
+        self._device = "cpu" if device == "cpu" else "auto"  # one GPU is enough
         self._row_dual: FloatArray | None = None
         self._lock = threading.Lock()
 
@@ -98,7 +99,9 @@ class FirstOrder:
         from solvers import pdlp  # few LPs are that large
 
         progress = Progress(time_limit=seconds)
-        options = EngineOptions(threads=1, tolerance=TOLERANCE, iteration_limit=ITERATIONS)
+        options = EngineOptions(
+            device=self._device, threads=1, tolerance=TOLERANCE, iteration_limit=ITERATIONS
+        )
         with self._lock:
             if progress.should_stop() is not None:
                 return None, False
@@ -123,16 +126,17 @@ class Polisher:
     """Polishes points of one model; safe to call from any thread, one LP at a time.
 
     It owns a thread, in which HiGHS lives. Close it, or let it be collected, to end that thread.
+    PDLP solves the largest LPs, on a GPU unless ``device`` is "cpu".
     """
 
-    def __init__(self, model: MipModel) -> None:
+    def __init__(self, model: MipModel, device: str = "auto") -> None:
         self._model = model
         self._part = ContinuousPart.of(model)
         self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="polish")
         self._simplex: WarmSimplex | None = None
         self._first_order: FirstOrder | None = None
         if self._part.matrix.nnz > LARGEST_FOR_SIMPLEX:
-            self._first_order = FirstOrder(model, self._part)
+            self._first_order = FirstOrder(model, self._part, device)
         self._has_cost = bool(np.any(model.cost[self._part.columns] != 0.0))
 
     def __enter__(self) -> Polisher:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from solvers import pdlp
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.highs.warm_lp import Solved, WarmLp
@@ -299,6 +300,21 @@ def test_pdlp_takes_over_from_simplex_where_the_model_is_large(monkeypatch):
     assert polished.objective == pytest.approx(13, abs=1e-4)
     assert not hopeless.status.has_point
     assert hopeless.x is None
+
+
+def test_pdlp_stays_off_a_gpu_where_that_is_asked_for(monkeypatch):
+    asked, solve = [], pdlp.solve
+
+    def listen(problem, options, *rest):
+        asked.append(options.device)
+        return solve(problem, options, *rest)
+
+    monkeypatch.setattr(polisher_module, "LARGEST_FOR_SIMPLEX", 0)
+    monkeypatch.setattr(pdlp, "solve", listen)
+    for device in ("cpu", "cuda:all"):
+        with Polisher(balance_model(), device) as polisher:
+            assert polisher.polish(np.array([1, 1, 0.0, 0.0])).status is PolishStatus.OPTIMAL
+    assert asked == ["cpu", "auto"]
 
 
 def test_where_simplex_takes_too_long_interior_point_goes_on(monkeypatch):
