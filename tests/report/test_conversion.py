@@ -41,8 +41,8 @@ def test_a_long_conversion_of_pyomo_counts_the_rows(model, monkeypatch):
 
 def test_a_long_conversion_of_pulp_says_what_comes_next(monkeypatch):
     monkeypatch.setattr(conversion, "EVERY", 0.0)
-    x = [pulp.LpVariable(f"x{i}", 0) for i in range(3)]
     lp = pulp.LpProblem("small")
+    x = [lp.add_variable(f"x{i}", 0) for i in range(3)]
     lp += pulp.lpSum(x)
     lp += x[0] + x[1] >= 1
     lines = told_by(lambda tell: read_model(lp, tell))
