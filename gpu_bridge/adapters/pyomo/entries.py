@@ -60,6 +60,11 @@ class Numbers:
             self._number_of = np.fromiter(map(number.__getitem__, keys), np.int64, len(keys))
         self._are_parameters = set(map(type, self._items)) == {ParamData}
 
+    @property
+    def are_fixed(self) -> bool:
+        """Whether none of them can change."""
+        return not self._items
+
     def read(self) -> FloatArray:
         """Return all values; the very array of the last look where none has changed.
 
@@ -152,6 +157,11 @@ class Terms:
         """Return the rows with a named expression that stands for something else by now."""
         return {meaning.row for meaning in self._meanings if not meaning.holds}
 
+    @property
+    def are_fixed(self) -> bool:
+        """Whether no number and no named expression of theirs can change."""
+        return not self._meanings and self.coefficients.are_fixed and self.constants.are_fixed
+
     @cached_property
     def coefficients(self) -> Numbers:
         """Coefficient of each entry."""
@@ -180,12 +190,10 @@ class Terms:
     def _take_out_constants(self, odd: set[type]) -> None:
         """Move numbers and parameters to the constants; mark rows with anything else as unusual."""
         keep = np.ones(len(self.variables), dtype=bool)
-        for k, term in enumerate(self.variables):
-            kind: type = type(term)
-            if kind not in odd:
-                continue
+        kinds = list(map(type, self.variables))
+        for k in [k for k, kind in enumerate(kinds) if kind in odd]:
             keep[k] = False
-            row = int(self.rows[k])
+            term, kind, row = self.variables[k], kinds[k], int(self.rows[k])
             if kind in native_numeric_types or kind is Scaled or not term.is_potentially_variable():
                 self._constants.append((row, term))
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from operator import is_
 from typing import Any, Protocol
@@ -103,6 +104,7 @@ class RowReader:
         """Leave rows out of all later looks; their places stay, without entries and sides."""
         self._leave_out(rows)
         self._unusual = [row for row in self._unusual if row not in rows]
+        self.__dict__.pop("_are_fixed", None)
 
     def _leave_out(self, rows: set[int]) -> None:
         self._added.leave_out(rows)
@@ -116,11 +118,19 @@ class RowReader:
         self._last: ModelRows | None = None
         self._numbers: tuple[FloatArray, ...] = ()
 
+    @cached_property
+    def _are_fixed(self) -> bool:
+        """Whether nothing that is read can change."""
+        parts = self._added, self._subtracted, self._lower, self._upper
+        return not self._unusual and all(part.are_fixed for part in parts)
+
     def read(self) -> ModelRows:
         """Return the rows as they are now; raises what :func:`convert` says.
 
         They are the very rows of the last look where no number has changed.
         """
+        if self._last is not None and self._are_fixed:
+            return self._last
         outdated = self._added.outdated() | self._subtracted.outdated()
         if outdated:
             self._leave_out(outdated)
@@ -260,14 +270,17 @@ class RowBatches:
         last, before = self._whole, self._parts
         if last is not None and _are_same(parts, before):
             return last
-        same = list(_leading_same(parts, before))
+        same = [] if last is None else list(_leading_same(parts, before))
+        k, m = sum(len(part.variables) for part in same), sum(len(part.rows) for part in same)
         if last is None or not len(parts) == len(before) == len(same):
-            variables = list(chain.from_iterable(part.variables for part in parts))
-            rows = list(chain.from_iterable(part.rows for part in parts))
-            begins = np.cumsum([0, *(len(part.rows) for part in parts[:-1])])
-            row_of = np.concatenate(
-                [part.row_of + begin for part, begin in zip(parts, begins.tolist(), strict=True)]
-            )
+            variables = [] if last is None else last.variables[:k]
+            rows = [] if last is None else last.rows[:m]
+            numbers = [] if last is None else [last.row_of[:k]]
+            for part in parts[len(same) :]:
+                numbers.append(part.row_of + len(rows))
+                variables += part.variables
+                rows += part.rows
+            row_of = np.concatenate(numbers)
         else:
             variables, rows, row_of = last.variables, last.rows, last.row_of
         self._parts = parts
@@ -280,8 +293,8 @@ class RowBatches:
             lower=np.concatenate([part.lower for part in parts]),
             upper=np.concatenate([part.upper for part in parts]),
             before=None if last is None else last.variables,
-            same=sum(len(part.variables) for part in same),
-            same_rows=sum(len(part.rows) for part in same),
+            same=k,
+            same_rows=m,
         )
         return self._whole
 
