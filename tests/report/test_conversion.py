@@ -10,6 +10,7 @@ from gpu_bridge.adapters.pulp.reading import read_model
 from gpu_bridge.adapters.pyomo.convert import convert_again
 from gpu_bridge.options import make_options
 from gpu_bridge.report import conversion
+from tests.adapters.pulp.models import pulp_3_only
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ def test_a_long_conversion_of_pyomo_counts_the_rows(model, monkeypatch):
     assert any("5 variables" in line for line in lines)
 
 
+@pulp_3_only
 def test_a_long_conversion_of_pulp_says_what_comes_next(monkeypatch):
     monkeypatch.setattr(conversion, "EVERY", 0.0)
     lp = pulp.LpProblem("small")
