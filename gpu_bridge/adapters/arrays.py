@@ -69,9 +69,7 @@ def may_be_loaded(outcome: Outcome, options: Options) -> bool:
 
 def fits(basis: Basis | None, rows: int, columns: int) -> bool:
     """Whether there is a basis, and of a model of this size."""
-    return (
-        basis is not None and basis.column_status.size == columns and basis.row_status.size == rows
-    )
+    return basis is not None and basis.shapes == ((columns,), (rows,))
 
 
 ITERATIONS = ("iterations", "simplex_iterations", "ipm_iterations", "pdlp_iterations")

@@ -163,8 +163,5 @@ def recall_basis(solver: Any, model: Any, problem: Problem) -> Basis | None:
     reference, basis = _last.value.get(solver, (None, None))
     if reference is None or basis is None or reference() is not model or problem.is_mip:
         return None
-    fits = (
-        basis.column_status.size == problem.num_columns
-        and basis.row_status.size == problem.num_rows
-    )
+    fits = basis.shapes == ((problem.num_columns,), (problem.num_rows,))
     return basis if fits else None

@@ -200,7 +200,7 @@ def checked_start(problem: Problem, start: Start) -> Start:
                 f"The starting 'basis' must be a Basis, such as that of an earlier outcome; a "
                 f"{type(basis).__name__} was given."
             )
-        sizes = np.shape(basis.column_status), np.shape(basis.row_status)
+        sizes = basis.shapes
         if sizes != ((problem.num_columns,), (problem.num_rows,)):
             raise OptionError(
                 f"The starting 'basis' has statuses of shape {sizes[0]} and {sizes[1]}; they must "

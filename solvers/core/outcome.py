@@ -82,6 +82,11 @@ class Basis:
     column_status: npt.NDArray[np.int8]
     row_status: npt.NDArray[np.int8]
 
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of both."""
+        return np.shape(self.column_status), np.shape(self.row_status)
+
 
 @dataclass(frozen=True)
 class Residuals:

@@ -189,8 +189,7 @@ def make_task(
         want_ray=model.value.size <= RAY_NONZEROS,
         x=begin.x,
         row_dual=prepared.duals_in(begin.row_dual),
-        column_status=None if begin.basis is None else begin.basis.column_status,
-        row_status=None if begin.basis is None else begin.basis.row_status,
+        basis=begin.basis,
     )
 
 

@@ -55,7 +55,7 @@ class Live:
         if kept is None or not isinstance(channel, Brief):
             return None
         session, settings, reply = kept
-        own_start = task.x is not None or task.column_status is not None
+        own_start = task.x is not None or task.basis is not None
         if own_start and not _is_the_basis_left(task, reply):
             return None
         if settings != task.settings or not session.change(task.model):
@@ -71,15 +71,16 @@ class Live:
 
 def _is_the_basis_left(task: Task, reply: Reply) -> bool:
     """Whether a task starts from a reply's basis, with new rows basic and new columns not."""
-    columns, rows = task.column_status, task.row_status
-    if columns is None or rows is None or reply.column_status is None or reply.row_status is None:
+    basis, left = task.basis, reply.basis
+    if basis is None or left is None:
         return False
-    if columns is reply.column_status and rows is reply.row_status:
+    if basis is left:
         return True
-    n, m = reply.column_status.size, reply.row_status.size
+    columns, rows = basis.column_status, basis.row_status
+    n, m = left.column_status.size, left.row_status.size
     return (
-        np.array_equal(columns[:n], reply.column_status)
-        and np.array_equal(rows[:m], reply.row_status)
+        np.array_equal(columns[:n], left.column_status)
+        and np.array_equal(rows[:m], left.row_status)
         and not bool((columns[n:] == BasisStatus.BASIC).any())
         and bool((rows[m:] == BasisStatus.BASIC).all())
     )

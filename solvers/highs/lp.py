@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import EngineError
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import Basis, SolutionStatus, StopReason
 from solvers.core.rows import inner
 from solvers.highs.point import Point, held_point, refined_point, reply_with, violation
 from solvers.highs.rays import (
@@ -116,7 +116,7 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         status in STUCK and not first_order
     )
     if status in UNCLEAR or (unproven and may_be_unbounded(task.model)):
-        bare = replace(task, x=None, row_dual=None, column_status=None, row_status=None)
+        bare = replace(task, x=None, row_dual=None, basis=None)
         return settle_unbounded(bare, channel)
     if status == Status.kInfeasible:
         return infeasible(session, ray)
@@ -160,18 +160,18 @@ def give_start(session: Session, task: Task) -> None:
     PDLP and interior point take no basis, but PDLP takes a point with duals.
     """
     solver = task.settings.get("solver")
-    if task.column_status is not None and task.row_status is not None and solver != "pdlp":
-        session.set_basis(task.column_status, task.row_status)
+    if task.basis is not None and solver != "pdlp":
+        session.set_basis(task.basis)
     elif task.x is not None and np.isfinite(task.x).all():
         if solver == "pdlp":
             session.set_point(task.x, task.row_dual)
         else:
-            session.set_basis(*statuses_near(task.model, task.x))
+            session.set_basis(basis_near(task.model, task.x))
 
 
-def statuses_near(model: Model, x: FloatArray) -> tuple[ByteArray, ByteArray]:
+def basis_near(model: Model, x: FloatArray) -> Basis:
     """Guess a basis from a point: what lies on a side is nonbasic there, the rest basic."""
-    return (
+    return Basis(
         _statuses(x, model.lower, model.upper),
         _statuses(model.activity(x), model.row_lower, model.row_upper),
     )

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import Basis, SolutionStatus, StopReason
 from solvers.highs.task import FloatArray, Model, Reply, Task, Work
 
 # The page of memory that a child process and its parent both see.
@@ -213,6 +213,9 @@ def receive(pipe: FileIO) -> Task | Reply | Failure:
         array = np.empty(shape, dtype=dtype)
         _fill(pipe, array.reshape(-1).view(np.uint8).data)
         values[name] = array
+    statuses = values.pop("column_status", None), values.pop("row_status", None)
+    if statuses[0] is not None:
+        values["basis"] = Basis(*statuses)
     kind: str = head["class"]
     if kind == Failure.__name__:
         return Failure(**values)
@@ -236,13 +239,14 @@ def _split(
     arrays: dict[str, npt.NDArray[Any]] = {}
     plain: dict[str, Any] = {}
     parts: list[Any] = [thing, thing.model] if isinstance(thing, Task) else [thing]
+    parts.append(getattr(thing, "basis", None))
     for part in parts:
-        for item in dataclasses.fields(part):
+        for item in () if part is None else dataclasses.fields(part):
             value = getattr(part, item.name)
             if isinstance(value, np.ndarray):
                 # a task has x and row_dual of its own; the model has neither
                 arrays[item.name] = value
-            elif value is not None and not isinstance(value, Model):
+            elif value is not None and not isinstance(value, (Model, Basis)):
                 plain[item.name] = _plain(value)
     return arrays, plain
 

@@ -18,7 +18,7 @@ import numpy as np
 from solvers.core.cores import usable_cores
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Basis, Outcome, PoolSolution, Proof, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.highs.task import FEW_ENTRIES, FloatArray, Model, Reply, Setting
 
@@ -250,9 +250,6 @@ def _power_of_two(value: FloatArray) -> FloatArray:
 
 def to_outcome(reply: Reply, prepared: Prepared, pool: tuple[PoolSolution, ...] = ()) -> Outcome:
     """Translate HiGHS's reply into an outcome in the units of the problem."""
-    basis = None
-    if reply.column_status is not None and reply.row_status is not None:
-        basis = Basis(reply.column_status, reply.row_status)
     return outcome_of(
         reply.solution_status,
         reply.stop_reason,
@@ -262,7 +259,7 @@ def to_outcome(reply: Reply, prepared: Prepared, pool: tuple[PoolSolution, ...] 
         row_activity=prepared.rows_back(reply.row_activity),
         row_dual=prepared.duals_back(reply.row_dual),
         reduced_cost=reply.reduced_cost,
-        basis=basis,
+        basis=reply.basis,
         primal_ray=reply.primal_ray,
         dual_ray=prepared.duals_back(reply.dual_ray),
         candidate=reply.candidate,

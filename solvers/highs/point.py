@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import Basis, SolutionStatus, StopReason
 from solvers.core.rows import inner, support
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, FloatArray, IndexArray, Model, Reply
@@ -182,7 +182,7 @@ class Point:
     x: FloatArray | None = None
     row_dual: FloatArray | None = None
     measures: Measured | None = None
-    basis: tuple[ByteArray, ByteArray] | None = None
+    basis: Basis | None = None
 
     @property
     def error(self) -> float:
@@ -209,7 +209,7 @@ def refined_point(session: Session) -> Point:
     point = held_point(session)
     if point.exact or point.x is None or point.row_dual is None or point.basis is None:
         return point
-    x, y = refined(session, point.basis[1], point.x, point.row_dual)
+    x, y = refined(session, point.basis.row_status, point.x, point.row_dual)
     return Point(x, y, measured(session.model, x, y), point.basis)
 
 
@@ -230,7 +230,7 @@ def reply_with(
         bound = _bound(session, prices)
         fields.update(row_dual=y, reduced_cost=prices.reduced_cost, bound=bound)
     if point.basis is not None and x is not None:
-        fields.update(column_status=point.basis[0], row_status=point.basis[1])
+        fields["basis"] = point.basis
     if x is None or not np.isfinite(x).all():
         proof = found in (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
         return Reply(found if proof else SolutionStatus.NOTHING, reason, **fields)

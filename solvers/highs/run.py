@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.highs.lp import finish, settle, solve_lp, statuses_near
+from solvers.core.outcome import Basis, SolutionStatus, StopReason
+from solvers.highs.lp import basis_near, finish, settle, solve_lp
 from solvers.highs.mip import solve_mip
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, Channel, FloatArray, Model, Quiet, Reply, Task, Work
@@ -140,17 +140,14 @@ def move_to_vertex(task: Task, channel: Channel) -> Reply:
     assert task.x is not None  # the caller has a point
     x: FloatArray = np.clip(np.nan_to_num(task.x), model.lower, model.upper)
     y = np.zeros(model.num_rows) if task.row_dual is None else task.row_dual
-    statuses = crossed_over(task, x, y, channel) if model.num_rows else None
-    channel.log("Crossover failed; guessing a basis." if statuses is None else "Crossover done.")
+    basis = crossed_over(task, x, y, channel) if model.num_rows else None
+    channel.log("Crossover failed; guessing a basis." if basis is None else "Crossover done.")
     session = Session(model, {**task.settings, "solver": "simplex", "presolve": "off"}, channel)
-    column_status, row_status = statuses or statuses_near(model, x)
-    session.set_basis(column_status, row_status)
+    session.set_basis(basis_near(model, x) if basis is None else basis)
     return finish(session, session.run(), replace(task, x=None, crossover=True), channel)
 
 
-def crossed_over(
-    task: Task, x: FloatArray, y: FloatArray, channel: Channel
-) -> tuple[ByteArray, ByteArray] | None:
+def crossed_over(task: Task, x: FloatArray, y: FloatArray, channel: Channel) -> Basis | None:
     """Return the basis that crossover finds, on the rows of the model; None if it fails."""
     model = task.model
     rows = np.flatnonzero(model.row_lower != model.row_upper)
@@ -162,11 +159,11 @@ def crossed_over(
     basis = session.basis()
     if basis is None:
         return None
-    column_status, row_status = basis
+    column_status, row_status = basis.column_status, basis.row_status.copy()
     n = model.num_columns
     slack_status = column_status[n:]
     row_status[rows] = np.where(row_status[rows] == BASIC, BASIC, slack_status)
-    return column_status[:n], row_status
+    return Basis(column_status[:n], row_status)
 
 
 def slack_form(model: Model, rows: npt.NDArray[np.intp]) -> Model:
@@ -222,7 +219,7 @@ def run(task: Task, channel: Channel, begun: tuple[Session, Any] | None = None) 
     if task.model.is_mip:
         return solve_mip(task, channel)
     reply = solve_lp(task, channel) if begun is None else settle(*begun, task, channel)
-    if not task.crossover or reply.column_status is not None or channel.stop() is not None:
+    if not task.crossover or reply.basis is not None or channel.stop() is not None:
         return reply
     point = reply.candidate if reply.x is None else reply.x
     if point is None or reply.solution_status is SolutionStatus.UNBOUNDED:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from highspy import _core
 
 from solvers.core.errors import EngineError
-from solvers.core.outcome import StopReason
+from solvers.core.outcome import Basis, StopReason
 from solvers.core.rows import inner
 from solvers.highs.task import Brief, ByteArray, Channel, FloatArray, IndexArray, Model, Setting
 
@@ -235,19 +236,18 @@ class Session:
         stop = self.channel.stop()
         return default if stop is None else stop
 
-    def set_basis(self, column_status: ByteArray, row_status: ByteArray) -> bool:
+    def set_basis(self, basis: Basis) -> bool:
         """Hand a basis over; HiGHS repairs one with a wrong number of basics."""
-        basis = highs_basis(column_status, row_status)
-        basis.alien = True
-        return bool(self.highs.setBasis(basis) in CALL_OK)
+        own = highs_basis(basis)
+        own.alien = True
+        return bool(self.highs.setBasis(own) in CALL_OK)
 
-    def basis(self) -> tuple[ByteArray, ByteArray] | None:
-        """Return the statuses of columns and rows, or None without a valid basis."""
+    def basis(self) -> Basis | None:
+        """Return the basis, or None without a valid one."""
         basis = self.highs.getBasis()
         if not basis.valid:
             return None
-        columns = np.array([k.value for k in basis.col_status], dtype=np.int8)
-        return columns, np.array([k.value for k in basis.row_status], dtype=np.int8)
+        return HeldBasis(basis, self.model.num_columns, self.model.num_rows)
 
     def set_point(self, x: FloatArray, row_dual: FloatArray | None) -> None:
         """Hand a point over, with zero duals where there are none."""
@@ -322,12 +322,48 @@ class Session:
             self.check(self.highs.startCallback(Kind(kind)), "start a callback")
 
 
-def highs_basis(column_status: ByteArray, row_status: ByteArray) -> Any:
+class HeldBasis(Basis):
+    """A basis of HiGHS's, whose statuses become arrays when somebody looks at them.
+
+    HiGHS's interface makes an object of each, which takes a tenth of a small solve, and few callers
+    want a basis.
+    """
+
+    _held: Any
+    _shapes: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def __init__(self, held: Any, columns: int, rows: int) -> None:
+        self.__dict__.update(_held=held, _shapes=((columns,), (rows,)))
+
+    @cached_property
+    def column_status(self) -> ByteArray:
+        """Statuses of the columns (n,)."""
+        return _numbers(self._held.col_status)
+
+    @cached_property
+    def row_status(self) -> ByteArray:
+        """Statuses of the rows (m,)."""
+        return _numbers(self._held.row_status)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shapes of both."""
+        return self._shapes
+
+    def __reduce__(self) -> tuple[type[Basis], tuple[ByteArray, ByteArray]]:
+        return Basis, (self.column_status, self.row_status)
+
+
+def _numbers(statuses: list[Any]) -> ByteArray:
+    return np.array([status.value for status in statuses], dtype=np.int8)
+
+
+def highs_basis(given: Basis) -> Any:
     """Return a basis as HiGHS holds one."""
     basis = _core.HighsBasis()
     kinds = [_core.HighsBasisStatus(k) for k in range(5)]
-    basis.col_status = [kinds[k] for k in column_status]
-    basis.row_status = [kinds[k] for k in row_status]
+    basis.col_status = [kinds[k] for k in given.column_status]
+    basis.row_status = [kinds[k] for k in given.row_status]
     basis.valid = True
     return basis
 

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.outcome import SolutionStatus, StopReason
+from solvers.core.outcome import Basis, SolutionStatus, StopReason
 from solvers.core.rows import inner
 
 FloatArray = npt.NDArray[np.float64]
@@ -125,8 +125,8 @@ class Task:
         Whether an infeasible LP is worth a second solve for its Farkas multipliers.
     x, row_dual : arrays, optional
         Point to start from; NaN in ``x`` means unknown.
-    column_status, row_status : arrays, optional
-        Basis to start from.
+    basis : Basis, optional
+        Where to start.
     """
 
     model: Model
@@ -137,8 +137,7 @@ class Task:
     want_ray: bool = False
     x: FloatArray | None = None
     row_dual: FloatArray | None = None
-    column_status: ByteArray | None = None
-    row_status: ByteArray | None = None
+    basis: Basis | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,8 +155,7 @@ class Reply:
     row_activity: FloatArray | None = None
     row_dual: FloatArray | None = None
     reduced_cost: FloatArray | None = None
-    column_status: ByteArray | None = None
-    row_status: ByteArray | None = None
+    basis: Basis | None = None
     primal_ray: FloatArray | None = None
     dual_ray: FloatArray | None = None
     candidate: FloatArray | None = None

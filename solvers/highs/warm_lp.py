@@ -171,14 +171,15 @@ class WarmLp:
         model, columns, rows = self._session.model, basis.column_status, basis.row_status
         more = model.num_columns - columns.size, model.num_rows - rows.size
         self._session.set_basis(
-            np.pad(columns, (0, more[0]), constant_values=BasisStatus.LOWER),
-            np.pad(rows, (0, more[1]), constant_values=BasisStatus.BASIC),
+            Basis(
+                np.pad(columns, (0, more[0]), constant_values=BasisStatus.LOWER),
+                np.pad(rows, (0, more[1]), constant_values=BasisStatus.BASIC),
+            )
         )
 
     def basis(self) -> Basis | None:
         """Return the last basis, if there is a valid one."""
-        found = self._session.basis()
-        return None if found is None else Basis(*found)
+        return self._session.basis()
 
     def dual_ray(self) -> FloatArray | None:
         """Return what proves the last solve's infeasibility (m,), of either sign."""

@@ -160,14 +160,13 @@ class _WayBack:
         session.set("time_limit", min(self._channel.time_left(), 1e9))
         arguments = [given]
         if basis is not None and row_dual is not None:
-            arguments.append(highs_basis(basis.column_status, basis.row_status))
+            arguments.append(highs_basis(basis))
         session.highs.postsolve(*arguments)  # its status is "warning" for every MIP
         values, y = session.solution()
-        found = session.basis() if basis is not None else None
         return (
             np.zeros(self._problem.num_columns) if values is None else values,
             None if row_dual is None else self._prepared.duals_back(y),
-            None if found is None else Basis(*found),
+            None if basis is None else session.basis(),
         )
 
 
