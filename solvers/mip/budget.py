@@ -38,14 +38,22 @@ class Budget:
         Entries of the matrix that may be visited; inf for no limit.
     stop : callable
         Asked whether to stop for a reason from outside.
+    by_clock : bool
+        Parts of it may end by the clock though it has no limit itself.
     """
 
     def __init__(
-        self, seconds: float = np.inf, work: float = np.inf, stop: Callable[[], bool] = _never
+        self,
+        seconds: float = np.inf,
+        work: float = np.inf,
+        stop: Callable[[], bool] = _never,
+        *,
+        by_clock: bool = False,
     ) -> None:
         self._began = time.monotonic()
         self._end = self._began + seconds
         self._work = work
+        self._by_clock = by_clock or self.is_timed
         self._done = 0.0
         self._stop = stop
         self._parent: Budget | None = None
@@ -96,8 +104,9 @@ class Budget:
         return self._parent is not None and self._parent.is_over()
 
     def part(self, seconds: float = np.inf, work: float = np.inf) -> Budget:
-        """Return a budget within this one; in an untimed one only ``work`` counts."""
-        piece = Budget(min(seconds, self.seconds_left) if self.is_timed else np.inf, work)
+        """Return a budget within this one; only ``work`` counts where the clock has no say."""
+        left = min(seconds, self.seconds_left) if self._by_clock else np.inf
+        piece = Budget(left, work, by_clock=self._by_clock)
         piece._parent = self
         return piece
 

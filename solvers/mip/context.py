@@ -120,10 +120,14 @@ class SolveContext:
             self.progress.bound(bound, source)
 
     def budget(self, stop: Callable[[], bool]) -> Budget:
-        """Return what the options allow: the time left and the limit on work."""
+        """Return what the options allow: the time left and the limit on work.
+
+        Turns are dealt out by the clock though there may be no time limit, as a turn without an end
+        keeps everybody else waiting, branch and bound on one thread included.
+        """
         limit = self.options.work_limit
         work = np.inf if limit is None else 1e9 * limit
-        return self.watched(Budget(self.progress.time_left, work, stop))
+        return self.watched(Budget(self.progress.time_left, work, stop, by_clock=True))
 
     def watched(self, budget: Budget) -> Budget:
         """Return a budget of all heuristics, after noting whose end is that of the work allowed."""

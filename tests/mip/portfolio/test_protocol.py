@@ -79,6 +79,26 @@ def test_a_row_is_all_it_takes(monkeypatch):
     assert state.turns == 3
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_turns_end_by_the_clock_where_there_is_no_time_limit(monkeypatch, threads):
+    timed = []
+
+    class Noting(Toy):
+        def run(self, state, budget, seed):
+            timed.append(budget.is_timed)
+            state.context.solve.over.set()
+            return OVER
+
+    monkeypatch.setattr(heuristic_stage, "TABLE", (Row(Noting(), 1.0, 1.0),))
+    context = context_of(choice(), threads=threads)
+    if threads == 1:
+        heuristic_stage.search_in_turn(context)
+    else:
+        heuristic_stage.search_side_by_side(context, 1)
+        context.solve.wait_for_threads()
+    assert timed == [True]
+
+
 def test_a_turn_goes_on_where_the_last_one_ended_until_it_is_over():
     toy, context = Toy(), context_of(choice())
     take_turns([Row(toy, 1.0, 1.0)], context)
