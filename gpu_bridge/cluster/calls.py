@@ -40,6 +40,13 @@ class Calls:
     def __init__(self, cluster: Cluster) -> None:
         self._ray = cluster.ray
         self._ray.cloudpickle.register_pickle_by_value(remote)
+        self.renew()
+
+    def renew(self) -> None:
+        """Let later calls wait for no worker that earlier ones have asked for.
+
+        Ray asks for workers by function, and asks for no more while it waits for enough of them.
+        """
         self._call = self._ray.remote(remote.call)
 
     def send(self, data: Any, what: str) -> Any:

@@ -142,6 +142,7 @@ class Chunks:
 
     def _begin_again(self) -> None:
         """Begin once more what is under way, where its kind of workers is still there."""
+        self._calls.renew()
         lanes = {lane.device: lane for lane in self._lanes if lane.slots}
         for chunk in dict.fromkeys(self._pending.values()):
             if chunk.device in lanes:

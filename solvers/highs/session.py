@@ -325,7 +325,7 @@ class Session:
 class HeldBasis(Basis):
     """A basis of HiGHS's, whose statuses become arrays when somebody looks at them.
 
-    HiGHS's interface makes an object of each, which takes a tenth of a small solve, and few callers
+    HiGHS's interface makes an object of each, a twentieth of a small solve, and few callers
     want a basis.
     """
 

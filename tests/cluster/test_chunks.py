@@ -26,6 +26,10 @@ class Here(Calls):
         self.most_under_way = 0
         self.ended_at_once: list[Any] = []
         self.told_to_end: list[Any] = []
+        self.renewed = 0
+
+    def renew(self) -> None:
+        self.renewed += 1
 
     def square(self, members: Sequence[int], lane: Lane) -> Any:
         self.begun.append(tuple(members))
@@ -116,6 +120,7 @@ def test_what_waits_for_a_lost_node_is_begun_once_more(monkeypatch, is_late):
     assert found == {k: k * k for k in range(100)}
     assert calls.begun.count(calls.begun[0]) == 2
     assert {0, 1} <= set(calls.ended_at_once)
+    assert calls.renewed == 1
 
 
 def test_when_it_is_over_what_is_under_way_ends_with_what_it_has():

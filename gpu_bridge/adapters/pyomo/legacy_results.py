@@ -64,7 +64,7 @@ def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set
 class _Section(ListContainer):  # type: ignore[misc]
     """A part of the results that is filled when somebody looks at it.
 
-    Filling the parts takes Pyomo a tenth of a small solve, and many loops read the model only.
+    Filling the parts takes Pyomo a while, and many loops read the model only.
     """
 
     def __init__(self, kind: type, fill: Callable[[Any], None]) -> None:
