@@ -141,7 +141,7 @@ def test_a_model_that_cannot_be_sent_is_named(cluster):
 
 
 def test_a_gpu_that_no_node_has_is_refused(cluster):
-    with pytest.raises(gb.DeviceError, match=r"the cluster has no GPU: \d nodes"):
+    with pytest.raises(gb.DeviceError, match=r"the cluster has no GPU: \d nodes?,"):
         gb.solve_many([model(1)], cluster="auto", device="cuda")
 
 
@@ -257,9 +257,10 @@ def test_the_command_line_shows_a_line_for_each_model(cluster, tmp_path, capsys)
     done = subprocess.run(
         [sys.executable, "-m", "gpu_bridge", *words], capture_output=True, text=True, check=True
     )
-    lines = done.stdout.splitlines()
-    assert [line.split()[:2] for line in lines[1:]] == [["optimal", str(2 * k)] for k in (1, 2, 3)]
-    assert [line.split()[-1] for line in lines[1:]] == paths
+    # Ray may tell between the lines of the node that an earlier test has killed.
+    lines = [line.split() for line in done.stdout.splitlines() if line.endswith(".mps")]
+    assert [line[:2] for line in lines] == [["optimal", str(2 * k)] for k in (1, 2, 3)]
+    assert [line[-1] for line in lines] == paths
     assert table.read_text("utf-8").count("optimal,converged") == 3
     assert "x 2" in (tmp_path / "m2.sol").read_text("utf-8")
     assert main(["cluster-run", paths[0], "--quiet"]) == 0
