@@ -8,7 +8,7 @@ heuristics read it, ``budget`` how long each may go on. ``solve`` is the schedul
 ``solutions.acceptance`` and ``solutions.incumbents``.
 """
 
-from solvers.mip.presolve_stage import Reduced
+from solvers.mip.reducer import Reduced
 from solvers.mip.solve import solve
 
 __all__ = ["Reduced", "solve"]

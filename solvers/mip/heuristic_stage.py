@@ -13,10 +13,10 @@ from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.credit import Credit
 from solvers.mip.portfolio.heuristic import HeuristicContext
+from solvers.mip.portfolio.participant import line_up
 from solvers.mip.portfolio.scheduler import (
     Activity,
     Scheduler,
-    line_up,
     run_in_turn,
     run_worker,
 )

@@ -26,8 +26,9 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import LOOK_AGAIN, PATIENCE, DetachableProgress, Progress, run_beside
 from solvers.mip.context import Knowledge, SolveContext, answer
 from solvers.mip.heuristics.constructive import record_trivial
-from solvers.mip.presolve_stage import Reduce, Reducer, Reducing, SolveExactly, unreduced
+from solvers.mip.presolve_stage import Reduce, Reducing
 from solvers.mip.proof_stage import Proving
+from solvers.mip.reducer import Reducer, SolveExactly, unreduced
 
 if TYPE_CHECKING:
     from solvers.highs.under_way import UnderWay

@@ -12,8 +12,8 @@ from solvers.mip.context import SolveContext
 from solvers.mip.inference.domain import Domain
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext
-from solvers.mip.portfolio.scheduler import Participant
-from solvers.mip.presolve_stage import unreduced
+from solvers.mip.portfolio.participant import Participant
+from solvers.mip.reducer import unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.table import TABLE
 

@@ -15,7 +15,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.context import Knowledge, answer
 from solvers.mip.model import MipModel
-from solvers.mip.presolve_stage import unreduced
+from solvers.mip.reducer import unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore, least_objective
 from solvers.mip.solve import search

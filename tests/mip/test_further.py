@@ -14,7 +14,8 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.context import infeasible
 from solvers.mip.model import MipModel
-from solvers.mip.presolve_stage import Reduced, hand_on, is_much_smaller, unreduced
+from solvers.mip.presolve_stage import hand_on, is_much_smaller
+from solvers.mip.reducer import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.mip.solve import search

@@ -10,8 +10,8 @@ import pytest
 import gpu_bridge
 from solvers import presolve
 from solvers.core.progress import Progress
-from solvers.mip import presolve_stage
-from solvers.mip.presolve_stage import BackgroundPresolve, Reducer
+from solvers.mip import reducer
+from solvers.mip.reducer import BackgroundPresolve, Reducer
 from tests.mip.test_solve import covering
 
 
@@ -43,7 +43,7 @@ def with_a_fixed_column():
 
 def test_what_goes_on_beside_is_not_begun_anew(monkeypatch):
     held, problem, progress = Held(monkeypatch), with_a_fixed_column(), Progress(600.0)
-    monkeypatch.setattr(presolve_stage, "PRESOLVE_AT_MOST", 0.05)
+    monkeypatch.setattr(reducer, "PRESOLVE_AT_MOST", 0.05)
     reduce = Reducer(problem)
     first = reduce(progress)
     assert first.problem is problem
@@ -65,7 +65,7 @@ def test_a_presolve_that_ends_in_time_leaves_nothing_further():
 def test_of_a_huge_model_it_begins_once_heuristics_are_set_up(monkeypatch):
     held, problem = Held(monkeypatch), with_a_fixed_column()
     held.may_go_on.set()
-    monkeypatch.setattr(presolve_stage, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
     reduced = Reducer(problem)(Progress(600.0))
     assert reduced.problem is problem
     assert held.calls == 0
@@ -83,7 +83,7 @@ def test_nobody_waits_for_it_after_the_end(monkeypatch):
     assert background.reduction().problem is problem
     progress.interrupt()
     held.may_go_on.clear()
-    monkeypatch.setattr(presolve_stage, "PRESOLVE_AT_MOST", 0.0)
+    monkeypatch.setattr(reducer, "PRESOLVE_AT_MOST", 0.0)
     further = Reducer(problem)(progress).further
     assert further is not None
     assert further(progress).problem is problem
@@ -102,6 +102,6 @@ def test_what_it_raises_is_raised_to_who_asks(monkeypatch):
 
 def test_a_solve_goes_on_while_presolve_does_not(monkeypatch):
     Held(monkeypatch)
-    monkeypatch.setattr(presolve_stage, "PRESOLVE_AT_MOST", 0.05)
+    monkeypatch.setattr(reducer, "PRESOLVE_AT_MOST", 0.05)
     outcome = gpu_bridge.solve(with_a_fixed_column(), method="mip", device="cpu", time_limit=600.0)
     assert outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL

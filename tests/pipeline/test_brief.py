@@ -23,7 +23,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import engine, under_way
 from solvers.highs.live import Live
-from solvers.mip import proof_stage
+from solvers.mip import prover
 from tests.cases import through
 from tests.highs.models import covering, packing
 from tests.locations import ROOT
@@ -459,7 +459,7 @@ def test_branch_and_bound_goes_on_and_nothing_begins_again(
         return run(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(under_way, "run", counted)
-    monkeypatch.setattr(proof_stage, "highs", None)  # who solves a problem anew comes here
+    monkeypatch.setattr(prover, "highs", None)  # who solves a problem anew comes here
     problem = covering(30, 40, integer=True)
     outcome = gb.solve(problem, threads=threads, device="cpu")
     assert outcome.solution_status is SolutionStatus.OPTIMAL

@@ -7,7 +7,7 @@
 
 An object of a heuristic knows nothing of any solve: what it finds out about a model is what
 ``prepare`` returns, and where a search stands is the state that ``begin`` returns. So the table
-(``table``) is a constant, and :class:`~solvers.mip.portfolio.scheduler.Participant` keeps states,
+(``table``) is a constant, and :class:`~solvers.mip.portfolio.participant.Participant` keeps states,
 locks and ends for all heuristics alike.
 
 ``prepare`` and ``begin`` are two calls because several threads run one heuristic side by side, each

@@ -20,7 +20,7 @@ from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import CAPACITY, Found, IncumbentStore, InfeasiblePoints, Pool
 
 if TYPE_CHECKING:
-    from solvers.mip.presolve_stage import Reduced
+    from solvers.mip.reducer import Reduced
     from solvers.mip.solutions.polish import Polished, Polisher
 
 KNOWN_POINTS = 4096

@@ -13,13 +13,14 @@ from gpu_bridge import SolutionStatus
 from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip import presolve_stage
+from solvers.mip import presolve_stage, reducer
 from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristics import constructive
 from solvers.mip.heuristics.constructive import SOURCE, first_point, sweep
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.presolve_stage import Reducer, Reducing
+from solvers.mip.presolve_stage import Reducing
+from solvers.mip.reducer import Reducer
 from solvers.mip.solutions.incumbents import InfeasiblePoints
 from tests.mip.test_solve import ALONE, covering
 
@@ -179,7 +180,7 @@ def test_a_sweep_that_fails_holds_nobody_up(monkeypatch):
         raise ZeroDivisionError("made to fail")
 
     monkeypatch.setattr(constructive, "sweep", fail)
-    monkeypatch.setattr(presolve_stage, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
     outcome = gpu_bridge.solve(covering(150, 400), device="cpu", time_limit=3, heuristics_only=True)
     assert "'local search before presolve' failed" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE
@@ -196,7 +197,7 @@ def test_no_walk_goes_on_from_what_is_far_from_solved(monkeypatch):
 
 
 def test_heuristics_do_not_wait_for_the_presolve_of_a_huge_model(monkeypatch):
-    monkeypatch.setattr(presolve_stage, "PRESOLVE_BESIDE_FROM", 1)
+    monkeypatch.setattr(reducer, "PRESOLVE_BESIDE_FROM", 1)
     problem = covering()
     reduced = Reducer(problem)(Progress())
     assert reduced.problem is problem

@@ -12,7 +12,7 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics import zero_objective
 from solvers.mip.heuristics.zero_objective import SOURCE, ZeroObjective, search_zero_objective
 from solvers.mip.portfolio.heuristic import Declined, HeuristicContext, Needs
-from solvers.mip.portfolio.scheduler import Participant, line_up
+from solvers.mip.portfolio.participant import Participant, line_up
 from solvers.mip.submip import SubMipResult, SubMipStatus
 from solvers.mip.table import TABLE, Place
 from tests.mip.context_of import context_of

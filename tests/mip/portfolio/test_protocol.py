@@ -20,7 +20,8 @@ from solvers.mip.portfolio.heuristic import (
     Needs,
     Report,
 )
-from solvers.mip.portfolio.scheduler import Participant, Scheduler, line_up, run_in_turn
+from solvers.mip.portfolio.participant import Participant, line_up
+from solvers.mip.portfolio.scheduler import Scheduler, run_in_turn
 from solvers.mip.table import TABLE, Models, Place, Row
 from tests.mip.context_of import bounds_of, context_of, lines_of
 from tests.mip.inference.aggregation.schedules import schedule

@@ -10,7 +10,7 @@ import pytest
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.mip.model import MipModel
-from solvers.mip.presolve_stage import Reduced, unreduced
+from solvers.mip.reducer import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import CAPACITY, IncumbentStore, InfeasiblePoints
 

@@ -1,6 +1,6 @@
 """Large-neighbourhood search: parts of the model around good points, solved by HiGHS.
 
 ``neighbourhoods`` has them in a table: functions from a ``Situation`` and a fix rate to a sub-MIP.
-``search`` has the bandit, which decides which to search next and how large, and the loop. Several
-searches may run side by side in threads and share one bandit.
+``bandit`` decides which to search next and how large, ``search`` has the loop. Several searches may
+run side by side in threads and share one bandit.
 """

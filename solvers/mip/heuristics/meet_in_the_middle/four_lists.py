@@ -13,18 +13,20 @@ from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.meet_in_the_middle.lists import (
     MARK_BITS,
-    MOST_ROWS,
     SLOT_BITS,
     Grouped,
     KeyArray,
     Lists,
+    find_pair,
+    is_promising,
+    make_lists,
+)
+from solvers.mip.heuristics.meet_in_the_middle.sums import (
+    MOST_ROWS,
     Sums,
     WholeArray,
     cheapest_deviations,
-    find_pair,
     find_sums,
-    is_promising,
-    make_lists,
     slack_values,
 )
 from solvers.mip.model import SAME

@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.large_neighbourhood.search import Arm, Bandit, Play
+from solvers.mip.heuristics.large_neighbourhood.bandit import Arm, Bandit, Play
 
 
 def play(bandit: Bandit, gains: dict[str, float], rounds: int, seed: int = 0) -> Counter[str]:

@@ -7,7 +7,8 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.local_search.cpu import walk
 from solvers.mip.heuristics.local_search.heuristic import search_original
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.presolve_stage import Reduced, hand_on, unreduced
+from solvers.mip.presolve_stage import hand_on
+from solvers.mip.reducer import Reduced, unreduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import IncumbentStore
 from tests.mip.inference.aggregation.schedules import schedule

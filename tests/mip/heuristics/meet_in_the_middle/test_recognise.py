@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.meet_in_the_middle.lists import (
+from solvers.mip.heuristics.meet_in_the_middle.sums import (
     cheapest_deviations,
     find_sums,
     slack_values,

@@ -16,7 +16,8 @@ from solvers.mip.heuristics.meet_in_the_middle.four_lists import (
     MeetInTheMiddleSearch,
     Status,
 )
-from solvers.mip.heuristics.meet_in_the_middle.lists import find_sums, make_lists
+from solvers.mip.heuristics.meet_in_the_middle.lists import make_lists
+from solvers.mip.heuristics.meet_in_the_middle.sums import find_sums
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool
 from tests.mip.context_of import Taking, bounds_of, context_of
