@@ -7,6 +7,8 @@ piece into its slices while the host copies the next: the host never holds a sec
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,35 +52,37 @@ def to_device(
     packed = pack(rows.data, *rows.shape, threads) if rows.nnz >= pack_from else Packed()
     sides = ((rows, row_order, column_order), (columns, column_order, row_order))
     if rows.nnz < ON_DEVICE_FROM:
-        laid = (
+        by_both = (
             in_slices(matrix, plan, own.order, other.position, packed, threads).to_device(device)
             for matrix, own, other in sides
         )
-        return Coefficients(*laid, *orders)
+        return Coefficients(*by_both, *orders)
     positions = {one: device.to_device(one.position) for one in (row_order, column_order)}
-    laid = (
-        _laid_out(
-            without_entries(matrix, plan, own.order, own.lengths, other.position, packed, threads),
-            matrix,
-            positions[own],
-            positions[other],
-            device,
+    laid = []
+    for matrix, own, other in sides:
+        slices = without_entries(
+            matrix, plan, own.order, own.lengths, other.position, packed, threads
         )
-        for matrix, own, other in sides
-    )
+        laid += laid_out([slices], matrix, positions[own], positions[other], device)
     return Coefficients(*laid, *orders)
 
 
-def _laid_out(
-    slices: Slices, matrix: SparseRows, position: Any, column_position: Any, device: Device
-) -> Slices:
-    """Fill slices of a matrix on the device; the positions are there already."""
-    xp = device.xp
-    there = slices.to_device(device)
-    laid = there.with_entries(
-        xp.zeros(slices.stored_entries, dtype=slices.indices.dtype),
-        xp.zeros(slices.stored_entries, dtype=slices.values.dtype),
-    )
+def laid_out(
+    parts: Sequence[Slices], matrix: SparseRows, position: Any, column_position: Any, device: Device
+) -> list[Slices]:
+    """Fill slices of some rows of a matrix on the device, where the positions are already.
+
+    The rows of each part stand behind those of the one before; those in none have a negative
+    position (rows,).
+    """
+    xp, found, ends = device.xp, [], [0]
+    for part in parts:
+        entries = (
+            xp.zeros(part.stored_entries, dtype=kind)
+            for kind in (part.indices.dtype, part.values.dtype)
+        )
+        found.append(part.to_device(device).with_entries(*entries))
+        ends.append(ends[-1] + part.rows)
     starts = device.to_device(matrix.indptr)
     indices, values = (
         xp.empty(min(PIECE_ENTRIES, matrix.nnz), dtype=kind) for kind in (np.int32, np.float64)
@@ -89,9 +93,11 @@ def _laid_out(
             count = min(PIECE_ENTRIES, matrix.nnz - first)
             pinned.send(matrix.indices[own], indices[:count])
             pinned.send(matrix.data[own], values[:count])
-            LAYOUT["lay_out"](
-                *(slices.filled, slices.height, laid.meta, matrix.shape[0], starts),
-                *(position, column_position, piece, PIECE_ENTRIES, count, indices, values),
-                *(laid.table.size, laid.table, laid.indices, laid.values),
-            )
-    return laid
+            for part, laid, rows in zip(parts, found, pairwise(ends), strict=True):
+                LAYOUT["lay_out"](
+                    *(part.filled, part.height, laid.meta, *rows),
+                    *(matrix.shape[0], starts, position, column_position, piece),
+                    *(PIECE_ENTRIES, count, indices, values),
+                    *(laid.table.size, laid.table, laid.indices, laid.values),
+                )
+    return found

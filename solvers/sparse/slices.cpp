@@ -195,7 +195,8 @@ std::int64_t rows_of(std::int32_t code) { return code >> 6 & 63; }
 
 /// Put the entries of each row where its slice has them; codes for values if there is a table.
 ///
-/// Row i is ``order[i]`` of the matrix. A row of several slices begins in the first of them.
+/// Row i is ``order[i]`` of the matrix, of which it may hold a part. A row of several slices begins
+/// in the first of them.
 template <class Index>
 void fill(Span<const Index> starts, Span<const Index> indices, Span<const double> values,
           Span<const double> table, Span<const std::int32_t> order,
@@ -203,7 +204,6 @@ void fill(Span<const Index> starts, Span<const Index> indices, Span<const double
           std::int64_t height, AnySpan<std::int32_t, std::uint16_t> laid_indices,
           AnySpan<double, float, std::uint8_t, std::uint16_t> laid_values, int threads) {
     check_length("meta", meta.shape(1), 4);
-    check_length("starts", starts.size(), order.size() + 1);
     check_length("indices", indices.size(), starts[starts.size() - 1]);
     check_length("values", values.size(), starts[starts.size() - 1]);
     const auto place_all = [&](auto laid_indices, auto laid_values) {

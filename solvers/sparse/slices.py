@@ -214,7 +214,7 @@ def in_slices(
     matrix : SparseRows
     plan : Plan
     order : (rows,) int array
-        The old number of each new row, longest first.
+        The old number of each new row, longest first; on a GPU rows may be missing.
     column_position : (columns,) int array
         The new number of each old column.
     packed : Packed
@@ -273,9 +273,9 @@ def without_entries(
 
     shape = share_out(lengths, plan, choose if plan.joins else None)
     return Slices(
-        rows=matrix.shape[0],
+        rows=order.size,
         columns=matrix.shape[1],
-        nonzeros=matrix.nnz,
+        nonzeros=int(lengths.sum()),
         height=plan.height,
         meta=shape.meta,
         indices=np.zeros(0, dtype=packed.index_kind),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.cores import usable_cores
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rows import SparseRows
 from solvers.kernels.family import Family
@@ -19,9 +20,10 @@ from solvers.pdlp.distributed.group import DeviceGroup, Replicated
 from solvers.pdlp.distributed.sides import Side, sides_of
 from solvers.pdlp.distributed.vectors import SharedOut
 from solvers.pdlp.kernels.measure import slots_of
+from solvers.pdlp.layout import ON_DEVICE_FROM, laid_out
 from solvers.pdlp.state import Coefficients
 from solvers.sparse.shape import CPU_PLAN, IndexArray, Plan
-from solvers.sparse.slices import Packed, Slices, in_slices, pack
+from solvers.sparse.slices import Packed, Slices, in_slices, pack, without_entries
 
 Call = Callable[[], None]
 
@@ -153,19 +155,40 @@ def messages_of(vector: SharedOut, part: int | None = None) -> list[Message]:
 
 
 def share_matrix(
-    group: DeviceGroup, matrix: SparseRows, own: Side, other: Side, plan: Plan, packed: Packed
+    group: DeviceGroup,
+    matrix: SparseRows,
+    own: Side,
+    other: Side,
+    plan: Plan,
+    packed: Packed,
+    threads: int = 0,
 ) -> SharedMatrix:
-    """Lay a matrix out by its rows as they are shared out, and copy them to the devices."""
+    """Lay a matrix out by its rows as they are shared out, in the memory of the devices."""
+    at_a_time = max(1, (threads or usable_cores()) // len(group.members))
 
     def lay_out(device: int) -> tuple[Slices, ...]:
         member, position = group.members[device], other.positions(device)
-        order, found = own.order[own.range_of(device)], []
-        bounds = own.bounds[device]
-        for begin, end in pairwise(bounds):
-            slices = _in_slices(matrix, order[begin:end], position, plan, packed)
-            with group.on(device):
-                found.append(slices.to_device(member))
-                member.synchronize()  # other streams than this thread's are going to read it
+        order, bounds = own.order[own.range_of(device)], own.bounds[device]
+        parts = [order[begin:end] for begin, end in pairwise(bounds)]
+        with group.on(device):
+            if plan.height == 1:
+                found = [_as_rows(matrix, part, position).to_device(member) for part in parts]
+            elif matrix.nnz < ON_DEVICE_FROM:
+                found = [
+                    in_slices(matrix, plan, part, position, packed).to_device(member)
+                    for part in parts
+                ]
+            else:
+                lengths = matrix.lengths
+                slices = [
+                    without_entries(matrix, plan, part, lengths[part], position, packed, at_a_time)
+                    for part in parts
+                ]
+                places = np.full(own.size, -1, dtype=np.int32)
+                places[order] = np.arange(order.size, dtype=np.int32)
+                there = member.to_device(places), member.to_device(position)
+                found = laid_out(slices, matrix, there[0], there[1], member)
+            member.synchronize()  # other streams than this thread's are going to read it
         return tuple(found)
 
     with ThreadPoolExecutor(len(group.members)) as each:  # the loops run without Python's lock
@@ -173,37 +196,14 @@ def share_matrix(
     return SharedMatrix(group, own, other, slices)
 
 
-def _in_slices(
-    matrix: SparseRows, order: IndexArray, position: IndexArray, plan: Plan, packed: Packed
-) -> Slices:
-    """Lay some rows of a matrix, given in their order, out in slices."""
-    rows, place = _taken(matrix, order)
-    if plan.height == 1:
-        rows = SparseRows(
-            rows.data, position[rows.indices].astype(np.int32), rows.indptr, rows.shape
-        )
-    return in_slices(rows, plan, place, position, packed)
-
-
-def _taken(matrix: SparseRows, order: IndexArray) -> tuple[SparseRows, IndexArray]:
-    """Return some rows of a matrix in their order there, and which of them each of ``order`` is.
-
-    They are on the same entries where all rows between the first and the last are wanted.
-    """
-    first, last = (int(order.min()), int(order.max()) + 1) if order.size else (0, 0)
-    begin, end = matrix.indptr[first], matrix.indptr[last]
-    data, indices = matrix.data[begin:end], matrix.indices[begin:end]
-    starts = matrix.indptr[first : last + 1] - begin
-    place = order - first
-    if order.size < last - first:
-        marked = np.zeros(last - first, dtype=bool)
-        marked[place] = True
-        place = (np.cumsum(marked) - 1)[place]
-        lengths = np.diff(starts)
-        kept = np.repeat(marked, lengths)
-        data, indices = data[kept], indices[kept]
-        starts = np.concatenate([[0], np.cumsum(lengths[marked])]).astype(starts.dtype)
-    return SparseRows(data, indices, starts, (order.size, matrix.shape[1])), place
+def _as_rows(matrix: SparseRows, rows: IndexArray, position: IndexArray) -> Slices:
+    """Describe some rows of a matrix as a CPU, which stands for a GPU in tests, holds them."""
+    lengths = matrix.lengths[rows]
+    starts = np.concatenate([[0], np.cumsum(lengths)]).astype(matrix.indptr.dtype)
+    entries = np.arange(starts[-1]) + np.repeat(matrix.indptr[rows] - starts[:-1], lengths)
+    indices = position[matrix.indices[entries]]
+    own = SparseRows(matrix.data[entries], indices, starts, (rows.size, matrix.shape[1]))
+    return in_slices(own, CPU_PLAN, rows, position, Packed())
 
 
 def share_out(
@@ -219,16 +219,16 @@ def share_out(
     ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
     arguments are those of :func:`solvers.pdlp.layout.to_device`.
     """
-    rows, columns = problem.entries, problem.columns
+    rows, columns = problem.entries, problem.by_column(threads)
     on_cpu = group.members[0].kind == "cpu"
     plan = CPU_PLAN if on_cpu else plan
     packs = rows.nnz >= pack_from and not on_cpu
-    packed = pack(rows.data, *rows.shape) if packs else Packed()
+    packed = pack(rows.data, *rows.shape, threads) if packs else Packed()
     shares = np.array(group.shares)
     own, other = sides_of(rows, columns, shares, plan, piece, threads)
     with ThreadPoolExecutor(1) as beside:
-        by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed)
-        by_row = share_matrix(group, rows, own, other, plan, packed)
+        by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed, threads)
+        by_row = share_matrix(group, rows, own, other, plan, packed, threads)
     return Coefficients(
         by_row=by_row,
         by_column=by_column.result(),

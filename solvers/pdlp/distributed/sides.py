@@ -17,7 +17,7 @@ each family is listed in that direction itself.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +26,7 @@ import numpy.typing as npt
 from solvers.core.cores import threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
+from solvers.sparse.order import order_rows
 from solvers.sparse.shape import IndexArray, Plan
 
 SWEEPS = 20
@@ -66,12 +67,19 @@ vectors of eight bytes beside entries of four to twelve."""
 BINS = 2**16
 """Bins in which places are counted to share rows out by them."""
 
+NOBODY = 255
+"""Owner of rows in a bin through which a cut goes, until they are looked at one by one."""
+
+STEPS_PER_ROW = 4
+"""Elementary steps of a look at a row, by which is seen whether threads pay."""
+
 SCATTERED = 0.1
 """Part of all elements from which on, if a device receives so many, another order is looked for,"""
 BETTER = 0.8
 """and to which the elements received have to fall for it to be taken."""
 
 BoolArray = npt.NDArray[np.bool_]
+OwnerArray = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -143,13 +151,14 @@ class Side:
 
     def positions(self, device: int) -> IndexArray:
         """Return where each row of the model (size,) stands on a device; 0 where it does not."""
-        position = np.zeros(self.size, dtype=np.int64)
+        position = np.zeros(self.size, dtype=np.int32)
         own = self.order[self.range_of(device)]
-        position[own] = np.arange(own.size)
+        position[own] = np.arange(own.size, dtype=np.int32)
         for transfer in self.transfers:
             if transfer.target == device:
                 sent = self.order[self.range_of(transfer.source)][transfer.places]
-                position[sent] = np.arange(transfer.begin, transfer.begin + transfer.count)
+                end = transfer.begin + transfer.count
+                position[sent] = np.arange(transfer.begin, end, dtype=np.int32)
         return position
 
     @property
@@ -158,36 +167,52 @@ class Side:
         return max(length - self.owned(device) for device, length in enumerate(self.lengths))
 
 
-def owners(lengths: IndexArray, shares: FloatArray, places: FloatArray | None = None) -> IndexArray:
+def owners(
+    starts: IndexArray, shares: FloatArray, places: FloatArray | None = None, threads: int = 0
+) -> OwnerArray:
     """Return which device owns each row (rows,), by the work that rows make.
 
     Parameters
     ----------
-    lengths : (rows,) int array
-        Entries of each row.
+    starts : (rows + 1,) int array
+        Where the entries of each row begin, and the last end.
     shares : (devices,) array
         What part of the work each device is to have; they add up to 1.
     places : (rows,) array, optional
         Numbers in [0, 1] by which rows go to the devices, instead of their order.
+    threads : int
+        CPU threads at most; 0 for all.
     """
-    work = lengths.astype(np.float64) + OWNER_ENTRIES
-    cuts = work.sum() * np.cumsum(shares)[:-1]
+    from solvers.native.pdlp_distributed_sides import give_out, work_of_bins
+
+    rows = starts.size - 1
+    total = int(starts[-1] - starts[0]) + OWNER_ENTRIES * rows
+    cuts = total * np.cumsum(shares)[:-1]
     if places is None:
-        return _by_cuts(np.cumsum(work) - 0.5 * work, cuts)
-    bins = (places * (BINS - 1)).astype(np.int64)
-    of_bin = np.bincount(bins, work, BINS)
-    ends = np.cumsum(of_bin)
-    owner = _by_cuts(ends - 0.5 * of_bin, cuts)[bins]
-    for number in np.unique(np.searchsorted(ends, cuts)):  # a cut goes through these bins
-        inside = np.flatnonzero(bins == number)
-        done = np.cumsum(work[inside]) - 0.5 * work[inside]
-        owner[inside] = _by_cuts(ends[number] - of_bin[number] + done, cuts)
+
+        def done(row: int) -> float:
+            entries = 0.5 * (int(starts[row]) + int(starts[row + 1])) - int(starts[0])
+            return OWNER_ENTRIES * (row + 0.5) + entries
+
+        ends = [0, *(bisect_left(range(rows), cut, key=done) for cut in cuts), rows]
+        return np.repeat(np.arange(shares.size, dtype=np.uint8), np.diff(ends))
+    threads = threads_for(STEPS_PER_ROW * rows, threads)
+    work = np.empty(BINS, dtype=np.int64)
+    work_of_bins(starts, places, OWNER_ENTRIES, work, threads)
+    until = np.cumsum(work)
+    of_bin = np.searchsorted(cuts, until - 0.5 * work, side="right").astype(np.uint8)
+    cut = np.unique(np.searchsorted(until, cuts))
+    of_bin[cut] = NOBODY
+    owner = np.empty(rows, dtype=np.uint8)
+    give_out(places, of_bin, owner, threads)
+    between = np.flatnonzero(owner == NOBODY)
+    bins = (places[between] * (BINS - 1)).astype(np.int64)
+    for number in cut.tolist():  # their rows go to the two sides of the cut in their order
+        inside = between[bins == number]
+        own = starts[inside + 1] - starts[inside] + OWNER_ENTRIES
+        before = until[number] - work[number] + np.cumsum(own) - 0.5 * own
+        owner[inside] = np.searchsorted(cuts, before, side="right")
     return owner
-
-
-def _by_cuts(done: FloatArray, cuts: FloatArray) -> IndexArray:
-    """Return the device to whose share work belongs, of which so much is ``done`` before."""
-    return np.searchsorted(cuts, done, side="right").astype(np.int16)
 
 
 def sides_of(
@@ -217,18 +242,16 @@ def sides_of(
     Side, Side
         Of the rows and of the columns.
     """
-    found = _readers(rows, columns, shares, (None, None))
+    found = _readers(rows, columns, shares, (None, None), threads)
     received = _received(found)
     if received > SCATTERED * (rows.shape[0] + rows.shape[1]):
         places = neighbouring_places(rows, columns, threads)
-        other = _readers(rows, columns, shares, places)
+        other = _readers(rows, columns, shares, places, threads)
         found = other if _received(other) < BETTER * received else found
-    with ThreadPoolExecutor(2) as each:
-        of_rows, of_columns = each.map(
-            lambda matrix, readers: _side(matrix.lengths, readers, plan, piece),
-            (rows, columns),
-            found,
-        )
+    of_rows, of_columns = (
+        _side(matrix, readers, plan, piece, threads)
+        for matrix, readers in zip((rows, columns), found, strict=True)
+    )
     return of_rows, of_columns
 
 
@@ -236,7 +259,7 @@ def sides_of(
 class Readers:
     """Which device owns each row (rows,), and which devices read it (devices, rows)."""
 
-    owner: IndexArray
+    owner: OwnerArray
     read: BoolArray
 
     @property
@@ -255,69 +278,66 @@ def _readers(
     columns: SparseRows,
     shares: FloatArray,
     places: tuple[FloatArray | None, FloatArray | None],
+    threads: int,
 ) -> tuple[Readers, Readers]:
     """Return who owns and who reads the rows, and the columns."""
-    sides = (rows, columns)
-    with ThreadPoolExecutor(2) as each:
-        owner = [*each.map(lambda side, order: owners(side.lengths, shares, order), sides, places)]
-        touched = [*each.map(lambda side, by: _touched(side, by, shares.size), sides, owner)]
-    return Readers(owner[0], touched[1]), Readers(owner[1], touched[0])
+    from solvers.native.pdlp_distributed_sides import find_readers
+
+    of_rows, of_columns = (
+        owners(side.indptr, shares, order, threads)
+        for side, order in zip((rows, columns), places, strict=True)
+    )
+    found = []
+    for side, owner, other in ((rows, of_rows, of_columns), (columns, of_columns, of_rows)):
+        read = np.empty((shares.size, owner.size), dtype=bool)
+        find_readers(side, other, read, threads_for(side.nnz, threads))
+        found.append(Readers(owner, read))
+    return found[0], found[1]
 
 
 MOST_PIECES = 4
 """Pieces that a device's elements are sent in at the most: each costs launches of its own."""
 
 
-def _touched(matrix: SparseRows, owner: IndexArray, devices: int) -> BoolArray:
-    """Return which columns (devices, columns) the rows of each device have entries in."""
-    touched = np.zeros((devices, matrix.shape[1]), dtype=bool)
-    if (np.diff(owner) >= 0).all():
-        ends = np.searchsorted(owner, np.arange(devices + 1))
-        for device in range(devices):
-            begin, end = matrix.indptr[ends[device]], matrix.indptr[ends[device + 1]]
-            touched[device][matrix.indices[begin:end]] = True
-        return touched
-    of_entry = np.repeat(owner.astype(np.uint8), matrix.lengths)
-    for device in range(devices):
-        touched[device][matrix.indices[of_entry == device]] = True
-    return touched
-
-
-def _side(lengths: IndexArray, readers: Readers, plan: Plan, piece: int) -> Side:
+def _side(matrix: SparseRows, readers: Readers, plan: Plan, piece: int, threads: int) -> Side:
     """Return a side from who owns and who reads its rows."""
     owner, read = readers.owner, readers.read
     devices = read.shape[0]
-    owned = [np.flatnonzero(owner == device) for device in range(devices)]
-    shared = [
-        np.delete(read[:, own], device, axis=0).any(axis=0) for device, own in enumerate(owned)
-    ]
-    most = max(int(np.count_nonzero(found)) for found in shared)
+    shared = np.zeros(owner.size, dtype=bool)
+    for device in range(devices):
+        shared |= read[device] & (owner != device)
+    most = int(np.bincount(owner[shared], minlength=devices).max())
     pieces = int(np.clip(-(-most // piece), 1, MOST_PIECES))
+    part_of = np.where(shared, np.uint8(0), np.uint8(pieces))
     even = np.full(pieces, 1.0 / pieces)
-    orders: list[IndexArray] = []
-    bounds = []
-    for own, found in zip(owned, shared, strict=True):
-        wanted = own[found]
-        piece_of = owners(lengths[wanted], even)
-        parts = [wanted[piece_of == number] for number in range(pieces)]
-        parts.append(own[~found])
-        parts = [part[_layout(lengths[part], plan)] for part in parts]
-        orders += parts
-        bounds.append(tuple(np.cumsum([0, *(part.size for part in parts)]).tolist()))
+    for device in range(devices if pieces > 1 else 0):
+        wanted = np.flatnonzero(shared & (owner == device))
+        starts = np.concatenate([[0], np.cumsum(matrix.lengths[wanted])])
+        part_of[wanted] = owners(starts, even)
+    order = _layout(matrix, plan, threads)
+    owner_of, part_of = owner[order], part_of[order]
+    orders = [
+        order[(owner_of == device) & (part_of == part)]
+        for device in range(devices)
+        for part in range(pieces + 1)
+    ]
+    sizes = np.array([part.size for part in orders]).reshape(devices, pieces + 1)
+    bounds = [tuple(np.cumsum([0, *own]).tolist()) for own in sizes]
     transfers, copies = _transfers(orders, bounds, read)
     return Side(
-        size=int(lengths.size),
-        order=np.concatenate(orders).astype(np.int32),
+        size=int(owner.size),
+        order=np.concatenate(orders),
         bounds=tuple(bounds),
         transfers=tuple(transfers),
         lengths=tuple(copies),
     )
 
 
-def _layout(lengths: IndexArray, plan: Plan) -> IndexArray:
-    """Return the order in which rows of a part are laid out: longest first, but on a CPU."""
-    order: IndexArray = np.argsort(-lengths, kind="stable")
-    return np.arange(lengths.size) if plan.height == 1 else order
+def _layout(matrix: SparseRows, plan: Plan, threads: int) -> IndexArray:
+    """Return the order in which rows are laid out: longest first, but on a CPU."""
+    if plan.height == 1:
+        return np.arange(matrix.shape[0], dtype=np.int32)
+    return order_rows(matrix, threads).order
 
 
 def _transfers(

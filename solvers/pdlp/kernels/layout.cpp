@@ -11,15 +11,13 @@ using Numbers32 = Span<const std::int32_t>;
 using LaidIndices = AnySpan<std::int32_t, std::uint16_t>;
 using LaidValues = AnySpan<double, float, std::uint8_t, std::uint16_t>;
 
-/// Slices of several rows, and where their rows and columns stand in them.
+/// Slices of several rows, and where their rows stand in them.
 struct Places {
     std::int64_t slices, height;
     Grid<const std::int32_t> meta;
-    Numbers32 position, column_position;
 
-    /// Where the entry that is so many behind the first one of a row goes.
-    std::int64_t of_entry(std::int64_t row, std::int64_t within) const {
-        const std::int32_t place = position[row];
+    /// Where the entry that is so many behind the first one of the row at a place goes.
+    std::int64_t of_entry(std::int64_t place, std::int64_t within) const {
         std::int64_t slice = first_with(place);
         if (slice == slices || meta(slice, 2) != place)
             slice = first_with(meta(slice - 1, 2));
@@ -29,7 +27,7 @@ struct Places {
     }
 
     /// The first slice that begins with a row at this place or behind it.
-    std::int64_t first_with(std::int32_t place) const {
+    std::int64_t first_with(std::int64_t place) const {
         std::int64_t begin = 0, end = slices;
         while (begin < end) {
             const std::int64_t middle = (begin + end) / 2;
@@ -42,12 +40,12 @@ struct Places {
     }
 };
 
-void lay_out(int slices, int height, Grid<const std::int32_t> meta, int rows,
-             AnySpan<const std::int32_t, const std::int64_t> starts, Numbers32 position,
+void lay_out(int slices, int height, Grid<const std::int32_t> meta, int first_row, int last_row,
+             int rows, AnySpan<const std::int32_t, const std::int64_t> starts, Numbers32 position,
              Numbers32 column_position, int piece, int piece_entries, int count, Numbers32 indices,
              Numbers values, int codes, Numbers table, LaidIndices laid_indices,
              LaidValues laid_values, int threads) {
-    const Places places{slices, height, meta, position, column_position};
+    const Places places{slices, height, meta};
     const std::int64_t before = static_cast<std::int64_t>(piece) * piece_entries;
     check_length("position", position.size(), rows);
     const auto lay = [&](auto starts, auto laid_indices, auto laid_values) {
@@ -58,7 +56,10 @@ void lay_out(int slices, int height, Grid<const std::int32_t> meta, int rows,
         parallel_for(threads, count, [&](std::int64_t entry) {
             const auto *behind = std::upper_bound(starts.begin(), starts.end(), before + entry);
             const std::int64_t row = behind - starts.begin() - 1;
-            const std::int64_t to = places.of_entry(row, before + entry - starts[row]);
+            if (position[row] < first_row || position[row] >= last_row)
+                return;
+            const std::int64_t to =
+                places.of_entry(position[row] - first_row, before + entry - starts[row]);
             laid_indices[to] = static_cast<Index>(column_position[indices[entry]]);
             const double value = values[entry];
             if (codes == 0) {

@@ -19,7 +19,7 @@ __device__ __forceinline__ int first_far(int begin, int end, const IsFar& is_far
 }
 
 extern "C" __global__ void lay_out(
-    int slices, int height, const INDEX* __restrict__ meta, int rows,
+    int slices, int height, const INDEX* __restrict__ meta, int first_row, int last_row, int rows,
     const STARTS_T* __restrict__ starts, const INDEX* __restrict__ position,
     const INDEX* __restrict__ column_position, int piece, int piece_entries, int count,
     const INDEX* __restrict__ indices, const REAL* __restrict__ values, int codes,
@@ -37,7 +37,8 @@ extern "C" __global__ void lay_out(
     __syncthreads();
     for (int entry = first + threadIdx.x; entry < last; entry += blockDim.x) {
         const int row = row_of(row_range[0], row_range[1] + 1, entry);
-        const int place = position[row];
+        if (position[row] < first_row || position[row] >= last_row) continue;
+        const int place = position[row] - first_row;
         // its slice is the first one that begins with it, or else the first of the block before
         const auto first_with = [&](int row) {
             return first_far(0, slices, [&](int which) { return meta[4ll * which + 2] >= row; });

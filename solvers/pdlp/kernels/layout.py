@@ -18,16 +18,17 @@ def _launch(values: Values) -> Launch:
 LAY_OUT = Kernel(
     name="lay_out",
     arguments=arguments(
-        "int slices, height; index[] meta; int rows; packed[] starts; "
+        "int slices, height; index[] meta; int first_row, last_row; int rows; packed[] starts; "
         "index[] position, column_position; int piece, piece_entries, count; "
         "index[] indices; real[] values; int codes; real[] table; "
         "inout packed[] laid_indices, laid_values"
     ),
     contract="The entries, 'count' of them from piece * piece_entries on, of a matrix by rows, "
     "which begin at starts (rows + 1,), go to their places in 'slices' slices, fillers not "
-    "counted, whose entries are laid_indices and laid_values. Row i stands at position[i] (rows,), "
-    "column j at column_position[j]; values become places in table where there are 'codes', whose "
-    "zero stands in front of the others, which ascend.",
+    "counted, whose entries are laid_indices and laid_values. Row i has the position[i]-th place "
+    "(rows,) of all, column j is column_position[j]; the slices hold the places from first_row on, "
+    "before last_row, and rows at others are passed over. Values become places in table where "
+    "there are 'codes', whose zero stands in front of the others, which ascend.",
     launch=_launch,
     work=lambda values: 32 * int(values["count"]),
 )

@@ -5,7 +5,7 @@ On CPUs, which stand for the GPUs of a host, messages are copies; everything els
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,12 +19,17 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp import layout
 from solvers.pdlp.control import Control
+from solvers.pdlp.distributed import matrix
 from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.distributed.matrix import share_out
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.sparse.shape import Plan
+from solvers.sparse.slices import Slices
 from tests.pdlp.lps import random_lp
 from tests.pdlp.matrices import PRETENDED_GPU
 from tests.pdlp.solving import assert_kkt
@@ -42,12 +47,12 @@ def long_row_lp() -> Problem:
     pairs = sp.csr_array(
         (np.ones(80), (np.repeat(np.arange(40), 2), generator.integers(0, n - 1, 80))), (60, n)
     )
-    matrix = sp.vstack([pairs, long, pairs], format="csr")
-    matrix.sum_duplicates()
-    rows = matrix.shape[0]
+    coefficients = sp.vstack([pairs, long, pairs], format="csr")
+    coefficients.sum_duplicates()
+    rows = coefficients.shape[0]
     return Problem(
         generator.uniform(-1.0, 1.0, n),
-        matrix,
+        coefficients,
         np.full(rows, -np.inf),
         np.full(rows, 30.0),
         np.zeros(n),
@@ -116,6 +121,26 @@ def test_iterates_are_the_same_in_the_layout_of_gpus(name, devices):
         assert np.array_equal(x, x2)
         assert np.array_equal(y, y2)
     np.testing.assert_allclose(control2, control, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("devices", [2, 3])
+@pytest.mark.parametrize("name", sorted(set(PROBLEMS) - {"long row"}))
+def test_devices_lay_out_what_the_host_does(name, devices, monkeypatch):
+    group = replace(DeviceGroup.of([PRETENDED_GPU] * devices), kind="cpu")
+    problem = PROBLEMS[name]()
+
+    def laid() -> list[Slices]:
+        found = share_out(problem, group, Plan(), 0, 7)
+        return [
+            part for side in (found.by_row, found.by_column) for own in side.slices for part in own
+        ]
+
+    expected = laid()
+    monkeypatch.setattr(matrix, "ON_DEVICE_FROM", 0)
+    monkeypatch.setattr(layout, "PIECE_ENTRIES", 37)
+    for one, other in zip(laid(), expected, strict=True):
+        for part in fields(Slices):
+            np.testing.assert_array_equal(getattr(one, part.name), getattr(other, part.name))
 
 
 @pytest.mark.parametrize("devices", COUNTS)
