@@ -49,17 +49,8 @@ PLACE = {part: number for number, part in enumerate(ORDER)}
 
 MIP_ORDER = (
     *("model", "budget", "inference", "reducer", "solutions", "restriction", "submip", "portfolio"),
-    *(
-        "heuristics",
-        "table",
-        "context",
-        "heuristic_stage",
-        "prover",
-        "proof_stage",
-        "presolve_stage",
-        "solve",
-        "__init__",
-    ),
+    *("heuristics", "table", "context", "heuristic_stage", "prover", "proof_stage"),
+    *("presolve_stage", "solve", "__init__"),
 )
 """The parts of ``solvers/mip``, likewise."""
 

@@ -1,13 +1,9 @@
-"""The walkers' run: slices, harvest, epochs; the host's part of them, which is small.
-
-Points are handed on beside it, which may take the time of an LP, while the walkers walk on.
-"""
+"""The walkers' run: slices, harvest, epochs; the host's part of them, which is small."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,82 +33,9 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     ranking,
     restarts,
 )
+from solvers.mip.heuristics.local_search.gpu.submissions import Submissions
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
-
-SOURCE = "local search on the GPU"
-"""Name of these points in the history."""
-
-MOST_WAITING = 3
-"""Points that wait for their turn at most: what was found later is better."""
-
-
-class Submissions:
-    """Points on their way to the acceptance, in a thread of their own or in the caller's.
-
-    Parameters
-    ----------
-    threaded : bool
-        Whether a thread of its own submits them; without one :meth:`hand_over` does it at once,
-        and every run hands on the same points at the same moments.
-    """
-
-    def __init__(self, submit: Submit, *, threaded: bool) -> None:
-        self._submit = submit
-        self._thread = ThreadPoolExecutor(1, "walkers-offers") if threaded else None
-        self._busy: Future[None] | None = None
-        self._points: list[FloatArray] = []
-        self._infeasible_points: FloatArray | None = None
-        self.submitted = 0
-        self.infeasible_points = 0
-        self.infeasible_seconds = 0.0
-
-    def add(self, points: Sequence[FloatArray]) -> None:
-        """Let feasible points wait, the best one last; those found earlier may be dropped."""
-        self._points = [*self._points, *points][-MOST_WAITING:]
-
-    def add_infeasible(self, point: FloatArray) -> None:
-        """Let an infeasible point wait; there is one at most."""
-        self._infeasible_points = point
-
-    def hand_over(self) -> None:
-        """Submit what waits, the best first, unless the thread is still busy with other points."""
-        if self._busy is not None:
-            if not self._busy.done():
-                return
-            self._busy.result()  # an error there is one here
-            self._busy = None
-        if not self._points and self._infeasible_points is None:
-            return
-        points, infeasible_points = self._points[::-1], self._infeasible_points
-        self._points, self._infeasible_points = [], None
-        if self._thread is None:
-            self._submit_all(points, infeasible_points)
-        else:
-            self._busy = self._thread.submit(self._submit_all, points, infeasible_points)
-
-    def close(self) -> None:
-        """Submit what is left, wait for it, and end the thread."""
-        try:
-            if self._busy is not None:
-                self._busy.result()
-            self._busy = None
-            self._submit_all(self._points[::-1], None)
-            self._points = []
-        finally:
-            if self._thread is not None:
-                self._thread.shutdown()
-
-    def _submit_all(self, points: list[FloatArray], infeasible_points: FloatArray | None) -> None:
-        for point in points:
-            self._submit(point, SOURCE)
-            self.submitted += 1
-        if infeasible_points is not None:
-            began = time.monotonic()
-            self._submit(infeasible_points, SOURCE)
-            self.infeasible_seconds += time.monotonic() - began
-            self.infeasible_points += 1
-
 
 SLICE_SECONDS = 0.03
 """Length of a slice that the number of steps aims at."""

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.local_search.gpu.run import MOST_WAITING, Submissions
+from solvers.mip.heuristics.local_search.gpu.submissions import MOST_WAITING, Submissions
 
 
 class Recorder:
