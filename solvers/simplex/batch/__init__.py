@@ -77,13 +77,18 @@ def solve(
     devices = find_devices(options.device)
     if len(devices) == 1 or data.count < len(devices):
         return solve_range(data, options.device)
-    return solve_on_each(data, devices, solve_range)
+    return solve_on_each(data, devices, solve_range, progress)
 
 
 def solve_on_each(
-    data: BatchData, devices: Sequence[Device], solve: Callable[[BatchData, str], BatchAnswer]
+    data: BatchData,
+    devices: Sequence[Device],
+    solve: Callable[[BatchData, str], BatchAnswer],
+    progress: Progress,
 ) -> BatchAnswer:
     """Return the answer to a batch of which each device solves as many LPs as the others.
+
+    What a GPU had that is lost meanwhile is solved on the CPU.
 
     Parameters
     ----------
@@ -91,6 +96,7 @@ def solve_on_each(
     devices : sequence of Device
     solve : callable
         Solves a batch on the device of a name.
+    progress : Progress
     """
     ends = np.linspace(0, data.count, len(devices) + 1).astype(int)
     shares = [
@@ -105,7 +111,15 @@ def solve_on_each(
         ]
         while wait(running, LOOK_AGAIN).not_done:
             pass
-    return joined([future.result() for future in running])
+    found = []
+    for future, (share, device) in zip(running, shares, strict=True):
+        error = future.exception()
+        if error is not None and type(error).__module__.startswith("cupy"):
+            progress.log(f"{device} was lost ({error}); its {share.count} LPs go to the CPU.")
+            found.append(solve(share, "cpu"))
+        else:
+            found.append(future.result())
+    return joined(found)
 
 
 def between(data: BatchData, first: int, last: int) -> BatchData:

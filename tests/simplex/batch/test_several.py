@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.core.device import cpu, list_devices
+from solvers.core.device import Device, cpu, list_devices
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.simplex import batch as engine
@@ -35,6 +35,26 @@ def test_answers_are_those_of_one_device(devices, count, monkeypatch):
     several = solve(data, "cuda:all")
     monkeypatch.undo()
     assert_same_answers(data, solve(data, "cpu"), several)
+
+
+def test_another_solves_what_a_lost_gpu_had(monkeypatch):
+    data = mixed_batch(4, 20, 12, 15, whole=True)
+    lines: list[str] = []
+    progress = Progress()
+    monkeypatch.setattr(progress, "log", lines.append)
+    lost = Device("cuda", "a lost one", index=1)
+    error = type("CUDARuntimeError", (RuntimeError,), {"__module__": "cupy_backends.cuda"})
+
+    def solve_range(own: BatchData, place: str) -> BatchAnswer:
+        if place == "cuda:1":
+            raise error("unspecified launch failure")
+        return solve(own, place)
+
+    several = engine.solve_on_each(data, (cpu(), lost), solve_range, progress)
+    assert_same_answers(data, solve(data, "cpu"), several)
+    assert lines == [
+        "cuda: a lost one was lost (unspecified launch failure); its 10 LPs go to the CPU."
+    ]
 
 
 def test_rays_keep_their_numbers():
