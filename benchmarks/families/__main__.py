@@ -88,7 +88,7 @@ def _measure(
     for solver, worker in workers:
         why = solver.missing()
         if why is not None:
-            print(f"{solver.label} is left out: {why}.")
+            print(f"{type(solver).__name__} is left out: {why}.")
             continue
         for tolerance in arguments.tolerance:
             task = Task(tolerance, arguments.time_limit, threads=arguments.threads)
