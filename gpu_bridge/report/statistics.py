@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_bridge.classify import is_binary
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rows import size_range
+from solvers.core.vectors import size_range
 
 Range = tuple[float, float]
 

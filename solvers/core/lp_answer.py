@@ -17,7 +17,8 @@ import numpy as np
 from solvers.core.cores import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
-from solvers.core.rows import SparseRows, euclidean, inner, support
+from solvers.core.rows import SparseRows
+from solvers.core.vectors import euclidean, inner, support
 
 BLOCK = 256
 """Rows or columns whose figures are summed one after the other; blocks are summed in pairs."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import inner, separation
+from solvers.core.vectors import inner
 
 CANCELLATION = 1e-8
 """A sum counts as zero when it is below this part of the sum of its terms' magnitudes."""
@@ -88,3 +88,38 @@ def _one_sided(problem: Problem, activity: FloatArray) -> BoolArray:
     falls = np.isfinite(problem.row_lower) & (activity < 0)
     grows = np.isfinite(problem.row_upper) & (activity > 0)
     return np.asarray(falls | grows)
+
+
+def separation(
+    rows: tuple[FloatArray, FloatArray],
+    columns: tuple[FloatArray, FloatArray],
+    y: FloatArray,
+    g: FloatArray,
+    horizon: float,
+) -> tuple[float, float]:
+    """Return what a Farkas ray proves, and the magnitudes that it sums up.
+
+    Every x within its bounds that meets the rows has ``supp(y; sides) <= y'Ax = g'x <= reach``;
+    what is proven is the left side minus the right one.
+
+    Parameters
+    ----------
+    rows, columns : pairs of arrays
+        Lower and upper sides (m,) and bounds (n,); a side that y leans on is finite.
+    y : (m,) array
+    g : (n,) array
+        A'y.
+    horizon : float
+        How far a column is taken to go where it has no bound.
+    """
+    side = np.where(y > 0, *rows)
+    farthest = np.where(g > 0, columns[1], columns[0])
+    farthest = np.where(np.isfinite(farthest), farthest, np.copysign(horizon, g))
+    size = _dot(np.abs(y), np.abs(side)) + _dot(np.abs(g), np.abs(farthest))
+    return _dot(y, side) - _dot(g, farthest), size
+
+
+def _dot(multiplier: FloatArray, value: FloatArray) -> float:
+    """Return the sum of products, where zero times infinity is zero."""
+    used = multiplier != 0
+    return inner(multiplier[used], value[used])

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.cores import threads_for
+from solvers.core.vectors import SMALL, size_range
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -25,11 +26,6 @@ Shape = tuple[int, int]
 
 MOST_SHORT = 2**31 - 1
 """Entries that 32 bits can count."""
-
-SMALL = 20_000
-"""Entries up to which NumPy multiplies; from there on SciPy, whose import takes a tenth of a second
-and whose products take a third of the time."""
-
 
 STEPS_PER_ENTRY = 4
 """Elementary steps of a look at an entry, by which is seen whether threads pay."""
@@ -325,100 +321,3 @@ def _starts(row: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
     starts = np.zeros(rows + 1, dtype=np.int64 if row.size > MOST_SHORT else np.int32)
     np.cumsum(np.bincount(row, minlength=rows), out=starts[1:])
     return starts
-
-
-# Figures of vectors, the same whatever else the machine does.
-
-
-def size_range(*vectors: FloatArray) -> tuple[float, float]:
-    """Return the smallest size of the finite values of vectors other than zero, and the largest.
-
-    Without any they are infinity and zero.
-    """
-    if len(vectors) > 1:
-        if sum(values.size for values in vectors) > SMALL:
-            ranges = [size_range(values) for values in vectors]
-            return min(least for least, _ in ranges), max(most for _, most in ranges)
-        vectors = (np.concatenate(vectors),)
-    (values,) = vectors
-    if values.size > SMALL:
-        from solvers.native.core_rows import size_range as found_by_blocks
-
-        found = np.empty(2)
-        found_by_blocks(values, found, threads_for(values.size))
-        return float(found[0]), float(found[1])
-    sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
-    return float(sizes.min(initial=np.inf)), float(sizes.max(initial=0.0))
-
-
-ADDED = 256
-"""Products that a compiled loop adds one after the other; blocks are added in pairs."""
-
-BY_BLOCKS = 1_000_000
-"""Length of vectors from which one adds products; it spares a vector of them."""
-
-
-def inner(a: FloatArray, b: FloatArray) -> float:
-    """Return a'b of two vectors (k,), the same for any number of threads.
-
-    BLAS wakes other threads for vectors that are not worth it, which on a busy machine took 8 ms
-    instead of 0.1, and its sum depends on how many there are. (That of ``einsum`` depends on where
-    a vector begins in memory.)
-    """
-    if a.size < BY_BLOCKS or not (isinstance(a, np.ndarray) and a.dtype == b.dtype == np.float64):
-        return float(np.multiply(a, b).sum())
-    from solvers.native.core_rows import inner_of_blocks
-
-    sums = np.empty(-(-a.size // ADDED))
-    one, other = np.ascontiguousarray(a), np.ascontiguousarray(b)
-    inner_of_blocks(one, other, sums, threads_for(a.size))
-    return float(sums.sum())
-
-
-def euclidean(a: FloatArray) -> float:
-    """Return the 2-norm of a vector (k,), the same for any number of threads."""
-    return float(np.sqrt(inner(a, a)))
-
-
-def support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return the sum of multipliers (k,) times the sides that they lean on, from below where > 0.
-
-    It is not finite where one leans on a side that there is not.
-    """
-    side = np.where(multiplier > 0, low, high)
-    return inner(multiplier, np.where(multiplier != 0, side, 0.0))
-
-
-def separation(
-    rows: tuple[FloatArray, FloatArray],
-    columns: tuple[FloatArray, FloatArray],
-    y: FloatArray,
-    g: FloatArray,
-    horizon: float,
-) -> tuple[float, float]:
-    """Return what a Farkas ray proves, and the magnitudes that it sums up.
-
-    Every x within its bounds that meets the rows has ``supp(y; sides) <= y'Ax = g'x <= reach``;
-    what is proven is the left side minus the right one.
-
-    Parameters
-    ----------
-    rows, columns : pairs of arrays
-        Lower and upper sides (m,) and bounds (n,); a side that y leans on is finite.
-    y : (m,) array
-    g : (n,) array
-        A'y.
-    horizon : float
-        How far a column is taken to go where it has no bound.
-    """
-    side = np.where(y > 0, *rows)
-    farthest = np.where(g > 0, columns[1], columns[0])
-    farthest = np.where(np.isfinite(farthest), farthest, np.copysign(horizon, g))
-    size = _dot(np.abs(y), np.abs(side)) + _dot(np.abs(g), np.abs(farthest))
-    return _dot(y, side) - _dot(g, farthest), size
-
-
-def _dot(multiplier: FloatArray, value: FloatArray) -> float:
-    """Return the sum of products, where zero times infinity is zero."""
-    used = multiplier != 0
-    return inner(multiplier[used], value[used])

@@ -113,6 +113,6 @@ def copy(source: Array, target: Array) -> None:
     if source.dtype != target.dtype:
         np.copyto(target, source, casting="unsafe")
         return
-    from solvers.native.core_rows import copy_bytes
+    from solvers.native.core_vectors import copy_bytes
 
     copy_bytes(source.view(np.uint8), target.view(np.uint8), threads_for(source.nbytes))

@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Basis, SolutionStatus, StopReason
-from solvers.core.rows import inner
+from solvers.core.vectors import inner
 from solvers.highs.point import Point, held_point, refined_point, reply_with, violation
 from solvers.highs.rays import (
     RAY_SLOPE,

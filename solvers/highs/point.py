@@ -11,7 +11,7 @@ import numpy.typing as npt
 from highspy import _core
 
 from solvers.core.outcome import Basis, SolutionStatus, StopReason
-from solvers.core.rows import inner, support
+from solvers.core.vectors import inner, support
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, FloatArray, IndexArray, Model, Reply
 

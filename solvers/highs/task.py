@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.outcome import Basis, SolutionStatus, StopReason
-from solvers.core.rows import inner
+from solvers.core.vectors import inner
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

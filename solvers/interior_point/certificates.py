@@ -14,7 +14,7 @@ from solvers.core.lp_answer import allowed_duals
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
-from solvers.core.rows import inner
+from solvers.core.vectors import inner
 from solvers.interior_point.point import Point
 from solvers.interior_point.standard_form import StandardForm
 

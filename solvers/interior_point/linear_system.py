@@ -29,7 +29,7 @@ import numpy.typing as npt
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.core.rows import euclidean
+from solvers.core.vectors import euclidean
 from solvers.interior_point.assembly import Assembly
 from solvers.interior_point.placement import matrix_on
 from solvers.interior_point.refinement import Pair, refined

@@ -22,7 +22,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvers.core.problem import FloatArray
-from solvers.core.rows import inner
+from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Pairs, Point, Residuals, where_positive
 from solvers.interior_point.standard_form import StandardForm

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.rows import euclidean, inner
+from solvers.core.vectors import euclidean, inner
 from solvers.interior_point.standard_form import StandardForm
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.rows import euclidean, inner
+from solvers.core.vectors import euclidean, inner
 
 Pair = tuple[FloatArray, FloatArray]
 

@@ -16,7 +16,7 @@ import numpy as np
 from solvers.core.lp_answer import Norms, errors
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rows import inner
+from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Point, centrality
 from solvers.interior_point.standard_form import StandardForm

@@ -30,7 +30,8 @@ from solvers.kernels.compiled import (
     machine_code,
     portable_code,
 )
-from solvers.kernels.family import Family, compile_options
+from solvers.kernels.family import Family
+from solvers.kernels.source import compile_options
 
 # NVIDIA's runtime compiler from its wheel, without CuPy and without a GPU.
 

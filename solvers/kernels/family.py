@@ -1,9 +1,9 @@
 """Kernel families: declared once, implemented as CUDA C++ and as a plain C++ twin.
 
-A family is three files with one stem. ``step.py`` declares (this module's classes), ``step.cu``
+A family is three files with one stem. ``step.py`` declares (:mod:`.declaration`), ``step.cu``
 holds ``extern "C"`` kernels and ``step.cpp`` their twins, with the same names and arguments in the
 same order, and the number of threads after them. A kernel of many arguments takes structures
-(:func:`structure`), declared once in a header that both include; it is a device function then, and
+(:func:`.structure`), declared once in a header that both include; it is a device function then, and
 its entry point is made from the declaration. An engine imports the declaration only and calls
 ``family["name"](...)``; whether the ``.cu`` or the twin runs follows from where the arrays live.
 
@@ -14,12 +14,9 @@ on a GPU, once per (family, number type, index type, GPU).
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib import resources
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -28,88 +25,8 @@ from solvers.core.cores import threads_for
 from solvers.core.errors import EngineError
 from solvers.core.process_state import Slot
 from solvers.kernels.compiled import file_stem, find_compiled
-
-WARP, BLOCK = 32, 256
-"""Threads of a warp, and of a block where nothing speaks for another number."""
-
-ARRAYS = ("real[]", "index[]", "packed[]", "code[]")
-SCALARS = ("real", "index", "int")
-
-C_TYPES = {
-    "float64": "double",
-    "float32": "float",
-    "int32": "int",
-    "int64": "long long",
-    "uint8": "unsigned char",
-    "uint16": "unsigned short",
-    "uint32": "unsigned int",
-}
-"""What REAL, INDEX and the types of packed arrays stand for, by NumPy's name of the type."""
-
-Types = tuple[tuple[str, str], ...]
-"""Macros of a compilation and the NumPy names of the types they stand for."""
-
-DEVICE_HEADERS = "solvers.kernels.device"
-
-_INCLUDE = re.compile(r'^\s*#include\s+"(?P<file>[\w.]+)"\s*$')
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a kernel.
-
-    ``kind`` is ``real[]``, ``index[]``, ``packed[]`` or ``code[]`` (unsigned bytes) for arrays and
-    ``real``, ``index`` or ``int`` (32 bits) for scalars; ``direction`` is ``in``, ``out`` or
-    ``inout``. A packed array has a type of its own, chosen with the data: an argument ``values``
-    is an array of ``VALUES_T`` in device code. An argument may be the ``field`` of a
-    ``structure`` (:func:`structure`).
-    """
-
-    name: str
-    kind: str
-    direction: str = "in"
-    structure: str = ""
-    field: str = ""
-
-    def __post_init__(self) -> None:
-        if self.kind not in ARRAYS + SCALARS or self.direction not in ("in", "out", "inout"):
-            raise ValueError(f"argument '{self.name}': {self.kind} {self.direction}")
-
-
-def arguments(declarations: str) -> tuple[Argument, ...]:
-    """Declare arguments as C would: ``int rows; real[] x, y; out index[] order``.
-
-    A declaration is a direction, ``in`` if it is left out, a kind, and names of that kind.
-    """
-    found: list[Argument] = []
-    for declaration in declarations.split(";"):
-        *direction, kind, first = declaration.split(",")[0].split()
-        names = (first, *(name.strip() for name in declaration.split(",")[1:]))
-        found += (Argument(name, kind, *direction) for name in names)
-    return tuple(found)
-
-
-def structure(name: str, fields: str, prefix: str | None = None) -> tuple[Argument, ...]:
-    """Declare the fields of a structure, in their order in C++, as arguments of a kernel.
-
-    Device code and twin take the structure as one parameter; what is passed from Python stays one
-    value for each field. An argument is called ``prefix``, which is ``name_`` if it is left out,
-    and then as the field.
-    """
-    before = f"{name}_" if prefix is None else prefix
-    return tuple(
-        Argument(before + one.name, one.kind, one.direction, name, one.name)
-        for one in arguments(fields)
-    )
-
-
-@dataclass(frozen=True)
-class Launch:
-    """Shape of a launch: blocks in the grid, threads in a block, dynamic shared memory in bytes."""
-
-    grid: int
-    block: int
-    shared: int = 0
+from solvers.kernels.declaration import ARRAYS, SCALARS, Kernel, Launch
+from solvers.kernels.source import Types, compile_options, entry_point, load_source, packed_macro
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,103 +67,6 @@ class _OfFamily:
 
     modules: dict[tuple[Types, int], Any] = field(default_factory=dict)
     functions: dict[tuple[str, str, int], _Compiled] = field(default_factory=dict)
-
-
-Values = Mapping[str, Any]
-"""The arguments of one call, by name."""
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """The declaration of one kernel.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the ``.cu`` file and in the twin's module.
-    arguments : sequence of Argument
-        By :func:`arguments`.
-    contract : str
-        What holds before and after, and how exactly device and twin agree.
-    launch : callable
-        From the arguments of a call to the shape of its launch.
-    work : callable
-        From the arguments to the number of elementary steps, by which the CPU decides whether
-        threads pay.
-    traffic : callable, optional
-        From the arguments to the bytes that have to travel at least once, where these are not all
-        arrays, once for each way.
-    bounds : str
-        Of ``__launch_bounds__``, for a kernel with structures.
-    """
-
-    name: str
-    arguments: Sequence[Argument]
-    contract: str
-    launch: Callable[[Values], Launch]
-    work: Callable[[Values], int]
-    traffic: Callable[[Values], int] | None = None
-    bounds: str = ""
-
-    @cached_property
-    def arrays(self) -> tuple[int, ...]:
-        """Places of the arrays among the arguments."""
-        return tuple(i for i, argument in enumerate(self.arguments) if argument.kind in ARRAYS)
-
-    def bytes_moved(self, values: Values) -> int:
-        """Return the bytes that have to travel at least once."""
-        if self.traffic is not None:
-            return self.traffic(values)
-        ways = {argument.name: 1 + (argument.direction == "inout") for argument in self.arguments}
-        names = (self.arguments[place].name for place in self.arrays)
-        return sum(ways[name] * int(values[name].nbytes) for name in names)
-
-    def arguments_of(self, *holders: Any, **others: Any) -> tuple[Any, ...]:
-        """Return the arguments of a call, each by its name.
-
-        Parameters
-        ----------
-        *holders
-            Objects with attributes of the arguments' names; the first that has one gives it.
-        **others
-            What goes before them.
-
-        Raises
-        ------
-        AttributeError
-            Nobody has an argument.
-        """
-        return tuple(
-            others[one.name] if one.name in others else _attribute(holders, one.name)
-            for one in self.arguments
-        )
-
-    def by_name(self, values: Sequence[Any]) -> Values:
-        """Pair the values of a call with the declared names."""
-        if len(values) != len(self.arguments):
-            raise TypeError(
-                f"{self.name}() takes {len(self.arguments)} arguments, {len(values)} were given"
-            )
-        return {
-            argument.name: value for argument, value in zip(self.arguments, values, strict=True)
-        }
-
-
-def _attribute(holders: Sequence[Any], name: str) -> Any:
-    for holder in holders:
-        if hasattr(holder, name):
-            return getattr(holder, name)
-    raise AttributeError(f"no argument '{name}' among {[type(one).__name__ for one in holders]}")
-
-
-def by_owner(owners: str, lanes: str | None = None, block: int = 256) -> Callable[[Values], Launch]:
-    """Return a launch rule: ``lanes`` threads per owner, whole blocks of ``block`` threads."""
-
-    def launch(values: Values) -> Launch:
-        threads = int(values[owners]) * (1 if lanes is None else int(values[lanes]))
-        return Launch(-(-threads // block), block)
-
-    return launch
 
 
 class Family:
@@ -309,7 +129,7 @@ class Family:
         """Return the device code with its shared headers put in, and with its entry points."""
         code = load_source(self.package, f"{self.stem}.cu")
         return code + "".join(
-            _entry_point(kernel, self.cooperative)
+            entry_point(kernel, self.cooperative)
             for kernel in self.kernels.values()
             if any(argument.structure for argument in kernel.arguments)
         )
@@ -378,82 +198,6 @@ class Family:
                 f"compiler says:\n{error}"
             ) from error
         return module
-
-
-def stored_types(*prefixes: str) -> tuple[Mapping[str, str], ...]:
-    """Return the types in which a matrix's entries may be stored, for ``foreseen``.
-
-    ``prefixes`` name the matrices that a kernel gets, all stored alike.
-    """
-    return tuple(
-        {f"{prefix}indices": index for prefix in prefixes}
-        | {f"{prefix}values": value for prefix in prefixes}
-        for value in ("float64", "float32", "uint8", "uint16")
-        for index in ("int32", "uint16")
-    )
-
-
-def packed_macro(name: str) -> str:
-    """Return the macro that stands for the type of a packed array in device code."""
-    return f"{name.upper()}_T"
-
-
-def _entry_point(kernel: Kernel, cooperative: bool) -> str:
-    """Return the entry point of a kernel with structures, which makes them from its parameters.
-
-    Parameters can tell the compiler that nothing else points to what is only read, as fields
-    cannot. Blocks of a cooperative kernel read what others write while it runs.
-    """
-    parameters = ", ".join(_parameter(one, cooperative) for one in kernel.arguments)
-    groups = groupby(kernel.arguments, key=lambda one: one.structure)
-    names = [(name, ", ".join(one.name for one in group)) for name, group in groups]
-    passed = ", ".join(f"{{{group}}}" if name else group for name, group in names)
-    bounds = f" __launch_bounds__({kernel.bounds})" if kernel.bounds else ""
-    return (
-        f'extern "C" __global__ void{bounds} {kernel.name}({parameters}) {{\n'
-        f"    {kernel.name}({passed});\n}}\n"
-    )
-
-
-def _parameter(argument: Argument, cooperative: bool) -> str:
-    """Declare an argument as a parameter of device code."""
-    kind = argument.kind.removesuffix("[]")
-    types = {"real": "REAL", "index": "INDEX", "packed": packed_macro(argument.name)}
-    types["code"] = C_TYPES["uint8"]
-    found = types.get(kind, kind)
-    if argument.kind in SCALARS:
-        return f"{found} {argument.name}"
-    if argument.direction == "in":
-        return f"const {found}* __restrict__ {argument.name}"
-    return f"{found}* {'' if cooperative else '__restrict__ '}{argument.name}"
-
-
-def compile_options(types: Types) -> tuple[str, ...]:
-    """Return the compiler options for the types of a compilation."""
-    return ("-std=c++17", *(f"-D{macro}={C_TYPES[name]}" for macro, name in types))
-
-
-def load_source(package: str, name: str, _seen: set[str] | None = None) -> str:
-    """Read a ``.cu`` or ``.cuh`` file; ``#include "x.cuh"`` puts in the header once.
-
-    Headers stand beside the source, or in ``solvers/kernels/device`` where engines share them.
-    Line directives keep the compiler's messages pointing at the file as it is on disk.
-    """
-    seen = set() if _seen is None else _seen
-    text = resources.files(package).joinpath(name).read_text(encoding="utf-8")
-    lines = [f'#line 1 "{name}"']
-    for number, line in enumerate(text.splitlines(), start=1):
-        match = _INCLUDE.match(line)
-        if match is None:
-            lines.append(line)
-            continue
-        header = match["file"]
-        if header not in seen:
-            seen.add(header)
-            own = resources.files(package).joinpath(header).is_file()
-            lines.append(load_source(package if own else DEVICE_HEADERS, header, seen))
-        lines.append(f'#line {number + 1} "{name}"')
-    return "\n".join(lines) + "\n"
 
 
 def _on_gpu(kernel: Kernel, values: Sequence[Any]) -> bool:

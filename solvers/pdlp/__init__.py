@@ -19,7 +19,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.rows import euclidean
+from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.loop import run

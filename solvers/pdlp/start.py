@@ -25,7 +25,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.rows import euclidean
+from solvers.core.vectors import euclidean
 from solvers.pdlp.bounds import Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup

@@ -12,7 +12,7 @@ import numpy as np
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.core.rows import euclidean
+from solvers.core.vectors import euclidean
 from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.state import BASIC, SimplexState, SolveStatus
 

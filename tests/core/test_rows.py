@@ -74,23 +74,6 @@ def test_the_transpose_is_that_of_scipy(
     np.testing.assert_array_equal(given.column_lengths(threads), found.lengths)
 
 
-@pytest.mark.parametrize("small", [0, rows.SMALL], ids=["compiled", "by NumPy"])
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([], (np.inf, 0.0)),
-        ([0.0, np.nan, -np.inf], (np.inf, 0.0)),
-        ([0.0, -3.0, np.inf, 2.0], (2.0, 3.0)),
-    ],
-)
-def test_sizes_are_of_what_is_finite_and_not_zero(
-    values: list[float], expected: tuple[float, float], small: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "SMALL", small)
-    for repeats in (1, 30_000):
-        assert rows.size_range(np.repeat(np.array(values, dtype=float), repeats)) == expected
-
-
 def test_compiled_products_take_any_stride_and_refuse_other_lengths(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -250,21 +233,6 @@ def test_a_part_has_some_rows_and_columns_in_their_order(
     shared = whole.part(*chosen, threads=3)
     assert bits(shared.data) == bits(part.data)
     np.testing.assert_array_equal(shared.indices, part.indices)
-
-
-@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_000])
-def test_long_products_are_those_of_short_ones_on_any_number_of_threads(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b = np.random.default_rng(size).standard_normal((2, 2 * size))
-    expected = rows.inner(a, b)
-    monkeypatch.setattr(rows, "BY_BLOCKS", 0)
-    found = []
-    for threads in (1, 3):
-        monkeypatch.setattr(rows, "threads_for", lambda work, most=0, threads=threads: threads)
-        found.append((rows.inner(a, b), rows.inner(a[::2], b[::2])))
-    assert found[0] == found[1]
-    assert found[0] == pytest.approx((expected, a[::2] @ b[::2]), rel=1e-12, abs=1e-12)
 
 
 @through("shape", SHAPES)

@@ -20,16 +20,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvers.kernels.family import (
-    C_TYPES,
-    Argument,
-    Family,
-    Kernel,
-    Types,
-    _array_types,
-    _device_arguments,
-    packed_macro,
-)
+from solvers.kernels.declaration import Argument, Kernel
+from solvers.kernels.family import Family, _array_types, _device_arguments
+from solvers.kernels.source import C_TYPES, Types, packed_macro
 
 HERE = Path(__file__).parent
 MOST_SHARED = 227 << 10

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from solvers.kernels.family import Argument, Family, Kernel, Launch
+from solvers.kernels.declaration import Argument, Kernel, Launch
+from solvers.kernels.family import Family
 from tests.emulator import Emulated, needs_compiler
 
 pytestmark = needs_compiler

@@ -10,7 +10,7 @@ import pytest
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress, left_behind
-from solvers.highs import child, in_process, session, solve
+from solvers.highs import callbacks, child, in_process, solve
 from tests.highs.models import covering, packing
 from tests.soon import LONG, soon
 
@@ -47,7 +47,7 @@ def test_a_small_model_can_be_kept_apart(in_thread, monkeypatch):
 def test_a_small_simplex_apart_runs_here_and_does_not_ask(in_thread, monkeypatch):
     monkeypatch.setattr(child, "BOOTSTRAP", "raise SystemExit('must not run')")
     asked = []
-    monkeypatch.setattr(session._LpReports, "__call__", lambda self, *_: asked.append(self))
+    monkeypatch.setattr(callbacks._LpReports, "__call__", lambda self, *_: asked.append(self))
     simplex = EngineOptions(lp_algorithm="simplex", presolve=False)
     solve(covering(20, 10), simplex, Progress())
     assert asked

@@ -11,7 +11,7 @@ from gpu_bridge.options import Options, make_options
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import LOOK_AGAIN, Progress, start_thread
-from solvers.highs import session
+from solvers.highs import callbacks
 from solvers.highs import under_way as under_way_module
 from solvers.highs.engine import search_briefly
 from solvers.highs.under_way import UnderWay
@@ -81,13 +81,13 @@ def test_points_found_elsewhere_are_taken_and_bounds_and_the_log_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = []
-    on_interrupt = session._MipReports.on_interrupt
+    on_interrupt = callbacks._MipReports.on_interrupt
 
-    def counted(self: session._MipReports, *given: object) -> None:
+    def counted(self: callbacks._MipReports, *given: object) -> None:
         asked.append(given)
         on_interrupt(self, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(session._MipReports, "on_interrupt", counted)
+    monkeypatch.setattr(callbacks._MipReports, "on_interrupt", counted)
     problem = market_split(3, 20)
     x = best_of(problem)
     _, under_way = begun(problem)

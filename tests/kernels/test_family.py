@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from solvers.kernels.family import Argument, compile_options, load_source
+from solvers.kernels.declaration import Argument
+from solvers.kernels.source import compile_options, load_source
 from solvers.pdlp.kernels.matrix import MATRIX, unit_launch
 
 

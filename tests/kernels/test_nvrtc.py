@@ -13,7 +13,8 @@ import pytest
 import solvers
 from solvers.kernels import ahead
 from solvers.kernels.compiled import OLDEST
-from solvers.kernels.family import Family, Types, compile_options, load_source
+from solvers.kernels.family import Family
+from solvers.kernels.source import Types, compile_options, load_source
 from tests.cases import through
 from tests.kernels.test_declarations import family_of
 

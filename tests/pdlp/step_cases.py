@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.kernels.family import Kernel
+from solvers.kernels.declaration import Kernel
 from solvers.pdlp.bounds import OTHERS, Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.matrix import matrix_arguments

@@ -25,7 +25,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.errors import EngineError
-from solvers.kernels.family import WARP
+from solvers.kernels.declaration import WARP
 from solvers.papers.sparse_formats.arrays import array_module, group_maxima
 from solvers.papers.sparse_formats.formats import (
     CONVERSIONS,

@@ -39,7 +39,8 @@ exactly.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 from solvers.pdlp.kernels.measure import SUMS
 
 BLOCK = 1024

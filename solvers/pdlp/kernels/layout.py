@@ -5,7 +5,8 @@ Device and twin agree exactly, with each other and with ``solvers.sparse.slices.
 
 from __future__ import annotations
 
-from solvers.kernels.family import BLOCK, Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import BLOCK, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 
 ENTRIES_OF_BLOCK = 2048
 """Entries for each block of threads, which looks for their rows together."""

@@ -5,9 +5,8 @@ Device and twin agree up to rounding and the order of summation.
 
 from __future__ import annotations
 
-from solvers.kernels.family import (
+from solvers.kernels.declaration import (
     Argument,
-    Family,
     Kernel,
     Launch,
     Values,
@@ -16,6 +15,7 @@ from solvers.kernels.family import (
     stored_types,
     structure,
 )
+from solvers.kernels.family import Family
 
 # What the kernels of this folder have in common: how a matrix in slices is passed.
 #

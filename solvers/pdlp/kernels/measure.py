@@ -12,7 +12,8 @@ and |.|_C are those of the scaled problem. supp(z; l, u) is l z where z > 0 and 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types, structure
+from solvers.kernels.declaration import Kernel, Values, arguments, stored_types, structure
+from solvers.kernels.family import Family
 from solvers.pdlp.kernels.matrix import (
     MATRIX_ARGUMENTS,
     REAL_BYTES,

@@ -26,7 +26,8 @@ bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, stored_types
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, stored_types
+from solvers.kernels.family import Family
 from solvers.pdlp.kernels.matrix import matrix_arguments, matrix_bytes
 from solvers.pdlp.kernels.step import COLUMN_SIDE, ROW_SIDE, side_bytes
 

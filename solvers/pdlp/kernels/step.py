@@ -26,7 +26,8 @@ every element has one writer, so that a launch repeated gives the same bits.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Values, arguments, stored_types, structure
+from solvers.kernels.declaration import Kernel, Values, arguments, stored_types, structure
+from solvers.kernels.family import Family
 from solvers.pdlp.bounds import OTHERS
 from solvers.pdlp.kernels.matrix import (
     MATRIX_ARGUMENTS,

@@ -18,7 +18,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.core.rows import euclidean
+from solvers.core.vectors import euclidean
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.idle import Part
 from solvers.pdlp.start import prepare

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from solvers.core.cores import threads_for
 from solvers.core.lp_answer import Answer
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import inner
+from solvers.core.vectors import inner
 
 STEPS_PER_ENTRY = 4
 """Elementary steps of copying an entry, by which is seen whether threads pay."""

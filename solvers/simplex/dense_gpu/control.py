@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from solvers.kernels.family import Launch, Values
+from solvers.kernels.declaration import Launch, Values
 
 STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS = 0, 1, 2, 3, 4, 5, 6, 7
 SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS = 8, 9, 10, 11, 12, 13

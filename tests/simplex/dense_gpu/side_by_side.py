@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernels.family import Family, Kernel
+from solvers.kernels.declaration import Kernel
+from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu.control import ENTRIES, FLIPS
 
 UNORDERED = (("flips", "flip_steps", FLIPS), ("places", "amounts", ENTRIES))

@@ -22,7 +22,8 @@ A state is its profit, weight, and one bit for each item that is not as in the b
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, structure
+from solvers.kernels.declaration import Kernel, Launch, structure
+from solvers.kernels.family import Family
 
 SOLVED, INFEASIBLE, TOO_LARGE, OUTGROWN = range(4)
 """How a problem ended: with its optimum; nothing fits; products of its numbers may leave 64 bits;

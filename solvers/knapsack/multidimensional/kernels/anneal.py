@@ -18,7 +18,8 @@ what one trial after the other does.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 
 WARPS = 8
 """Warps of a block, each with a replica of its own; they share the weights."""

@@ -9,7 +9,8 @@ for two operations on each number, and waits for the host three times.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 
 PIVOT_BLOCK = 256
 SWAP_BLOCK = 256

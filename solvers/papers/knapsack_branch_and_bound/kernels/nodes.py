@@ -13,7 +13,8 @@ where the nodes came from.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 
 ROUNDS = 8
 """Nodes of each lane: a warp treats a chunk of 32 times as many consecutive nodes."""

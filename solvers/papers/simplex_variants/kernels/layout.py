@@ -6,7 +6,7 @@ after a batch of iterations. ``paper.cuh`` numbers its places in the same way.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Launch, Values, arguments, structure
+from solvers.kernels.declaration import Launch, Values, arguments, structure
 
 (STOP, PHASE, ITERATION, LIMIT, SINCE_INVERSE, ENTERING, ENTERING_COST, ENTERING_WEIGHT,
  LEAVING, STEP, PIVOT, COSTS_MOVED, DUAL_ERROR, BLAND, DUAL_TOLERANCE, PRIMAL_TOLERANCE,

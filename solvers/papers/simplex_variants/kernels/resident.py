@@ -12,7 +12,8 @@ written by one, does not arise.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, arguments
+from solvers.kernels.declaration import Kernel, arguments
+from solvers.kernels.family import Family
 from solvers.papers.simplex_variants.kernels.layout import (
     CONTROL,
     MATRIX,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, arguments, by_owner
+from solvers.kernels.declaration import Kernel, arguments, by_owner
+from solvers.kernels.family import Family
 
 STREAM_READ = Kernel(
     name="stream_read",

@@ -10,7 +10,8 @@ Device and twin agree up to the order of summation within a row.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, by_owner
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, by_owner
+from solvers.kernels.family import Family
 
 BLOCK = 256
 WARP = 32

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernels.family import WARP, Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import WARP, Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 
 BLOCK = 256
 

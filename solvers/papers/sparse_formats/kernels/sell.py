@@ -13,7 +13,8 @@ Device and twin agree up to the contraction of products and sums.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, arguments, by_owner
+from solvers.kernels.declaration import Kernel, arguments, by_owner
+from solvers.kernels.family import Family
 
 BLOCK = 128
 

@@ -7,7 +7,8 @@ optimal. What does travel home goes in a narrower type, where it is small whole 
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, arguments, by_owner, structure
+from solvers.kernels.declaration import Kernel, Launch, arguments, by_owner, structure
+from solvers.kernels.family import Family
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "offset")
 """Arrays that may differ from LP to LP, in the order of their bits."""

@@ -17,7 +17,8 @@ On the device a block takes one LP after the other from a queue, so that slow on
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 
 VARYING = ("values", "cost", "lower", "upper", "row_lower", "row_upper", "given")
 """Arrays that may differ from LP to LP, in the order of their bits."""

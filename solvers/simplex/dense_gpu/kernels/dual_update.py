@@ -12,7 +12,8 @@ Nothing is changed if alpha_r came out differently from row and column. The kern
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu.control import BLOCK, ceiling, row_groups
 from solvers.simplex.dense_gpu.kernels.structures import (
     basics,

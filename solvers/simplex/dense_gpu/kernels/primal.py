@@ -12,7 +12,8 @@ that no step is negative.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu.control import BLOCK, ceiling, one_block, row_groups
 from solvers.simplex.dense_gpu.kernels.ratio import side_blocks
 from solvers.simplex.dense_gpu.kernels.structures import (

@@ -12,7 +12,8 @@ tried, or, if there are more within the first reach, only the first group is pas
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu.control import BLOCK, SIDE_ROWS, ceiling
 from solvers.simplex.dense_gpu.kernels.structures import (
     MATRIX,

@@ -9,7 +9,8 @@ One round computes from scratch, a second one refines what rounding left.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, arguments, by_owner
+from solvers.kernels.declaration import Kernel, Launch, arguments, by_owner
+from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu.control import each, one_block, warps
 
 # Changing the stored columns of the inverse: after a factorisation, and when pivots are folded in.

@@ -19,7 +19,8 @@ needs no further products with the u_j.
 
 from __future__ import annotations
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments
+from solvers.kernels.family import Family
 from solvers.simplex.dense_gpu.control import BLOCK, SEGMENT, WARP, ceiling, row_groups, warps
 from solvers.simplex.dense_gpu.kernels.structures import (
     MATRIX,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from solvers.kernels.family import Argument, structure
+from solvers.kernels.declaration import Argument, structure
 
 Arguments = tuple[Argument, ...]
 

@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from solvers.kernels.family import Family, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 
 TICKET_LINE = 32
 """First place of what blocks write at the same time: two cache lines behind what they read."""

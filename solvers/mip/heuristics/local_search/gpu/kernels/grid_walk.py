@@ -41,7 +41,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import BLOCK, Family, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import BLOCK, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import MODEL
 
 _ARGUMENTS = (

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import BLOCK, Family, Kernel, Launch, arguments, structure
+from solvers.kernels.declaration import BLOCK, Kernel, Launch, arguments, structure
+from solvers.kernels.family import Family
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import FORESEEN, MODEL
 
 

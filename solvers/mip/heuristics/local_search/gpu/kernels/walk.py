@@ -33,15 +33,8 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.family import (
-    WARP,
-    Family,
-    Kernel,
-    Launch,
-    Values,
-    arguments,
-    structure,
-)
+from solvers.kernels.declaration import WARP, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.family import Family
 
 MODEL = structure(
     "model",
