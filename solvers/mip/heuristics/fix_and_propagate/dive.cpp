@@ -15,7 +15,6 @@ struct Search {
     native::Span<double> stack_value;
     native::Span<std::int64_t> stack_place;
     native::Span<std::int64_t> stack_cursor;
-    native::Grid<const double> root;
     RandomState random;
     native::Span<std::int64_t> counts;
 };
@@ -23,7 +22,7 @@ struct Search {
 } // namespace mip::fix_and_propagate
 
 NATIVE_STRUCT(mip::fix_and_propagate::Search, order, stack_column, stack_value, stack_place,
-              stack_cursor, root, random, counts)
+              stack_cursor, random, counts)
 
 namespace mip::fix_and_propagate {
 namespace {
@@ -49,7 +48,6 @@ void check_all(const Matrix &matrix, const Box &box, const Guide &guide, const S
     check_length("up_locks", guide.up_locks.size(), n);
     check_length("down_locks", guide.down_locks.size(), n);
     check_length("reference", guide.reference.size(), n);
-    check_length("root", search.root.size(), 2 * n);
     check_length("random", search.random.size(), 1);
     check_length("counts", search.counts.size(), NUM_TALLIES);
 }
@@ -156,35 +154,6 @@ int dive_leniently(const Matrix &matrix, const Box &box, const Guide &guide, con
     return RUNNING;
 }
 
-/// Give a column the root's bounds back, and let its rows know how wide it is again.
-void loosen(const Matrix &matrix, const Box &box, native::Grid<const double> root, std::int64_t j) {
-    const Rows rows(box);
-    for (int side = 0; side < 2; ++side) {
-        if (box.bounds(side, j) != root(side, j))
-            domain::set_bound(matrix, box, j, side, root(side, j));
-    }
-    for (std::int64_t p = matrix.columns.indptr[j]; p < matrix.columns.indptr[j + 1]; ++p) {
-        const std::int64_t i = matrix.columns.indices[p];
-        const double widest =
-            std::abs(matrix.columns.data[p]) * (box.bounds(1, j) - box.bounds(0, j));
-        if (widest > rows(i, domain::WIDEST)) {
-            domain::record(box, 2 * matrix.is_integer.size() + i, rows(i, domain::WIDEST));
-            rows(i, domain::WIDEST) = widest;
-        }
-    }
-}
-
-/// Give unfixed columns the root's bounds back and propagate all; false on contradiction.
-bool release(const Matrix &matrix, const Box &box, native::Grid<const double> root,
-             std::int64_t cap) {
-    for (std::int64_t j = 0; j < box.bounds.shape(1); ++j) {
-        if (box.bounds(0, j) < box.bounds(1, j))
-            loosen(matrix, box, root, j);
-    }
-    domain::wake_all(box);
-    return domain::propagate(matrix, box, cap, true);
-}
-
 /// Number of rows that are broken whatever the columns do within the box.
 std::int64_t count_broken(const Box &box) {
     domain::check_shapes(box);
@@ -197,13 +166,6 @@ std::int64_t count_broken(const Box &box) {
     return broken;
 }
 
-bool release_all(const Matrix &matrix, const Box &box, native::Grid<const double> root,
-                 std::int64_t cap) {
-    domain::check_shapes(matrix, box);
-    check_length("root", root.size(), box.bounds.size());
-    return release(matrix, box, root, cap);
-}
-
 } // namespace
 } // namespace mip::fix_and_propagate
 
@@ -214,7 +176,6 @@ NATIVE_MODULE(mip_heuristics_fix_and_propagate_dive) {
     native::expose(module, "dive_leniently", &dive_leniently, "matrix", "box", "guide", "search",
                    "rule", "mode", "slice_end", "cap");
     native::expose(module, "count_broken", &count_broken, "box");
-    native::expose(module, "release", &release_all, "matrix", "box", "root", "cap");
     native::expose(module, "uniform", &uniform, "state");
     native::constants(module, "solvers.mip.heuristics.fix_and_propagate.dive",
                       {{"SliceEnd.RUNNING", RUNNING},

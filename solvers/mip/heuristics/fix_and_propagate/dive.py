@@ -24,7 +24,6 @@ from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
     count_broken,
     dive_leniently,
-    release,
     search_depth_first,
 )
 
@@ -69,8 +68,6 @@ class Search(NamedTuple):
         Decisions taken.
     stack_place, stack_cursor : (k,) int64
         Where the trail and the order stood before each.
-    root : (2, n) float64
-        Bounds that the dive began with.
     random : (1,) uint64
     counts : (len(Count),) int64
     """
@@ -80,12 +77,11 @@ class Search(NamedTuple):
     stack_value: FloatArray
     stack_place: np.ndarray
     stack_cursor: np.ndarray
-    root: FloatArray
     random: RandomState
     counts: np.ndarray
 
 
-def new_search(order: IndexArray, bounds: FloatArray, random: RandomState) -> Search:
+def new_search(order: IndexArray, random: RandomState) -> Search:
     """Return the state of a dive that has decided nothing yet."""
     k = order.size
     return Search(
@@ -94,7 +90,6 @@ def new_search(order: IndexArray, bounds: FloatArray, random: RandomState) -> Se
         stack_value=np.zeros(k),
         stack_place=np.zeros(k, dtype=np.int64),
         stack_cursor=np.zeros(k, dtype=np.int64),
-        root=bounds.copy(),
         random=random,
         counts=np.zeros(len(Count), dtype=np.int64),
     )
@@ -163,13 +158,10 @@ class Attempt:
 
     def settle(self) -> int:
         """Check the box where all integers are fixed; return how many rows are broken."""
-        matrix, search = self.domain.model, self.search
-        self.domain.reserve()
-        box, cap = self.domain.box, self.domain.cap
         if self.is_complete:
-            self.is_consistent = release(matrix, box, search.root, cap)
+            self.is_consistent = self.domain.propagate()
         self.charge()
-        return count_broken(box)
+        return count_broken(self.domain.box)
 
     def point(self) -> FloatArray:
         """Read the point off the box: the lower bounds, where there are any."""
@@ -269,7 +261,7 @@ class Diver:
         order = order_columns(
             self.model, domain.box.bounds, strategy.order, self._guide, self._cliques, seed
         )
-        search = new_search(order, domain.box.bounds, seeded(seed, order.size))
+        search = new_search(order, seeded(seed, order.size))
         attempt = Attempt(self.model, domain, self._guide, search, budget)
         _fix_integers(attempt, strategy)
         broken = attempt.settle()

@@ -17,8 +17,6 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
 )
 from solvers.mip.inference.domain import Domain, find_cliques
 from solvers.mip.model import is_feasible
-from solvers.native.mip_heuristics_fix_and_propagate_dive import release
-from solvers.native.mip_inference_domain import sum_all
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
 
@@ -131,17 +129,3 @@ def test_guided_dives_follow_the_point():
     for strategy in LP_GUIDED[:3]:
         found = diver_of(model, reference).dive(strategy, 0, Budget())
         np.testing.assert_array_equal(found.x, reference)
-
-
-def test_columns_left_open_go_back_to_the_root_and_are_propagated():
-    # the open column was cut to [0, 1] by what no longer holds
-    model = model_of([0, 0], [[1, 1]], [4], [4], upper=[1, 10], integrality=[True, False])
-    domain = Domain.of(model)
-    root = domain.box.bounds.copy()
-    domain.box.bounds[:] = [[1, 0], [1, 1]]
-    sum_all(domain.model, domain.box)
-    domain.mark()
-    domain.reserve()
-    assert release(domain.model, domain.box, root, domain.cap)
-    assert domain.lower[1] == pytest.approx(3.0, abs=1e-6)
-    assert domain.upper[1] == pytest.approx(3.0, abs=1e-6)
