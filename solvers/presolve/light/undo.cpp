@@ -1,7 +1,7 @@
 // The way back, step by step from the last, and the way forward: the point and the duals, each on
 // its own.
 //
-// Back,// ``x`` and ``y`` hold the reduced problem's values at what is alive. At each step the
+// Back, ``x`` and ``y`` hold the reduced problem's values at what is alive. At each step the
 // activities of the living rows and the reduced costs of the living columns are kept up to date, so
 // that the whole way back costs a few looks at each entry of the matrix. With ``scale`` 0 instead
 // of 1 a *ray* is brought back: of sides, bounds and costs only their being infinite counts then.
