@@ -96,8 +96,8 @@ def laid_out(
             for part, laid, rows in zip(parts, found, pairwise(ends), strict=True):
                 LAYOUT["lay_out"](
                     *(part.filled, part.height, laid.meta, *rows),
-                    *(matrix.shape[0], starts, position, column_position, piece),
-                    *(PIECE_ENTRIES, count, indices, values),
                     *(laid.table.size, laid.table, laid.indices, laid.values),
+                    *(matrix.shape[0], starts, position, column_position),
+                    *(piece, PIECE_ENTRIES, count, indices, values),
                 )
     return found

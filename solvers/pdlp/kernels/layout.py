@@ -5,7 +5,7 @@ Device and twin agree exactly, with each other and with ``solvers.sparse.slices.
 
 from __future__ import annotations
 
-from solvers.kernels.declaration import BLOCK, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import BLOCK, Kernel, Launch, Values, structure
 from solvers.kernels.family import Family
 
 ENTRIES_OF_BLOCK = 2048
@@ -18,11 +18,23 @@ def _launch(values: Values) -> Launch:
 
 LAY_OUT = Kernel(
     name="lay_out",
-    arguments=arguments(
-        "int slices, height; index[] meta; int first_row, last_row; int rows; packed[] starts; "
-        "index[] position, column_position; int piece, piece_entries, count; "
-        "index[] indices; real[] values; int codes; real[] table; "
-        "inout packed[] laid_indices, laid_values"
+    arguments=(
+        *structure(
+            "laid",
+            "int slices, height; index[] meta; int first_row, last_row, codes; real[] table; "
+            "inout packed[] laid_indices, laid_values",
+            prefix="",
+        ),
+        *structure(
+            "placed",
+            "int rows; packed[] starts; index[] position, column_position",
+            prefix="",
+        ),
+        *structure(
+            "piece",
+            "int piece, piece_entries, count; index[] indices; real[] values",
+            prefix="",
+        ),
     ),
     contract="The entries, 'count' of them from piece * piece_entries on, of a matrix by rows, "
     "which begin at starts (rows + 1,), go to their places in 'slices' slices, fillers not "
