@@ -154,7 +154,7 @@ class Nodes:
         too_heavy = items.capacity + 1
         lightest = np.minimum.accumulate(items.weight[::-1])[::-1]
         padded = ((items.profit, [0]), (items.weight, [too_heavy]), (lightest, [too_heavy] * 2))
-        *self._item_columns, self._lightest = (
+        self._item_columns = tuple(
             module.asarray(np.concatenate(parts).astype(self._word)) for parts in padded
         )
         self._now, self._then = ([self._words(0)] * 3 for _ in range(2))
@@ -199,7 +199,7 @@ class Nodes:
             self._words(2 * tiles),
             self._words(2 * tiles * WARPS * ROUNDS),
         )
-        columns = (*self._item_columns, self._lightest, *self._now)
+        columns = (*self._item_columns, *self._now)
         for kernel in ("expand", "recount"):
             self._call(kernel, *columns, *marked, self._control, tiles, self.count, item)
         self._call("places", marked[1], self._control, tiles)

@@ -13,7 +13,7 @@ where the nodes came from.
 
 from __future__ import annotations
 
-from solvers.kernels.declaration import Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import Kernel, Launch, Values, arguments, structure
 from solvers.kernels.family import Family
 
 ROUNDS = 8
@@ -67,31 +67,36 @@ def _word(values: Values) -> int:
     return int(values["control"].dtype.itemsize)
 
 
-ITEMS = arguments("index[] item_profit, item_weight")
-"""All items by falling efficiency, and one behind them without profit that never fits."""
+ITEMS = structure("items", "index[] profit, weight, lightest", prefix="item_")
+"""All items by falling efficiency, and one behind them without profit that never fits; the smallest
+weight from each item on, and at two places behind the last one more than fits."""
 
-NODES = arguments("index[] weight, profit, slack")
+NODES = structure("nodes", "index[] weight, profit, slack", prefix="")
+
+MARKS = structure("marks", "index[] chunk_count, tile_place, kept", prefix="")
+"""Bits of nodes that stay, and how many there are in chunks and tiles."""
 
 EXPAND = Kernel(
     name="expand",
     arguments=(
         *ITEMS,
-        *arguments("index[] lightest"),
         *NODES,
-        *arguments(
-            "out index[] chunk_count; inout index[] tile_place; out index[] kept; "
-            "inout index[] control; int tiles, count, item"
+        *structure(
+            "marks",
+            "out index[] chunk_count; inout index[] tile_place; out index[] kept",
+            prefix="",
         ),
+        *arguments("inout index[] control; int tiles, count, item"),
     ),
     contract="Makes node count + e from node e by leaving an item out, where that is not the slack "
     "item, and filling greedily until an item does not fit; where it is, there is no other choice, "
-    "and node e is given up (kernels 1 and 2); 'lightest' is the smallest weight from each item "
-    "on, and at two places behind the last one more than fits. Raises FOUND to the largest profit "
+    "and node e is given up (kernels 1 and 2). Raises FOUND to the largest profit "
     "of a new node with every later item that still fits. A bit of kept, 32 in a word of either "
     "width, says of every node, of old ones first and of new ones behind, each in whole tiles, "
     "whether its upper bound exceeds BEST; these are counted for every chunk and tile. Exact.",
     launch=_by_tile,
     work=lambda values: STEPS * int(values["count"]),
+    bounds="BLOCK",
 )
 
 RECOUNT = Kernel(
@@ -101,6 +106,7 @@ RECOUNT = Kernel(
     "lowers FOUND_NODE to the first new node with that profit. Exact.",
     launch=_by_tile,
     work=lambda values: STEPS * int(values["count"]),
+    bounds="BLOCK",
 )
 
 PLACES = Kernel(
@@ -117,23 +123,24 @@ GATHER = Kernel(
     arguments=(
         *ITEMS,
         *NODES,
-        *arguments("index[] chunk_count, tile_place, kept"),
-        *arguments(
-            "out index[] kept_weight, kept_profit, kept_slack; index[] control; int tiles, item"
-        ),
+        *MARKS,
+        *structure("gathered", "out index[] weight, profit, slack", prefix="kept_"),
+        *arguments("index[] control; int tiles, item"),
     ),
     contract="Puts promising nodes side by side, old ones before new ones, in their order.",
     launch=_by_tile,
     work=lambda values: STEPS * TILE * int(values["tiles"]),
+    bounds="BLOCK",
 )
 
 ANCESTOR = Kernel(
     name="ancestor",
-    arguments=arguments("index[] chunk_count, tile_place, kept; inout index[] control; int tiles"),
+    arguments=(*MARKS, *arguments("inout index[] control; int tiles")),
     contract="Replaces the node AT of a gathered list by the node it stood at or came from, and "
     "says in LEFT_OUT which of the two.",
     launch=_one_warp,
     work=lambda values: 100,
+    bounds="32",
 )
 
 LARGEST_BOUND = Kernel(
@@ -142,6 +149,7 @@ LARGEST_BOUND = Kernel(
     contract="Raises UPPER to the largest upper bound in the list.",
     launch=_by_tile,
     work=lambda values: int(values["count"]),
+    bounds="BLOCK",
 )
 
 FAMILY = Family(
