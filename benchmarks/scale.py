@@ -25,8 +25,7 @@ import numpy as np
 from benchmarks.families import FAMILIES
 from benchmarks.record import Column, print_table
 from benchmarks.several_gpus import make
-from solvers.pdlp.distributed.sides import MOST_PIECES, sides_of
-from solvers.pdlp.settings import DEFAULT
+from solvers.pdlp.distributed.sides import sides_of
 from solvers.sparse.shape import CPU_PLAN
 
 REAL_BYTES = 8
@@ -80,31 +79,24 @@ class Machine:
 class Half:
     """A half of an iteration: bytes moved by all GPUs, and what each receives afterwards.
 
-    ``shared`` is the part of the work whose results others read, and ``pieces`` in how many pieces
-    they travel.
+    ``shared`` is the part of the work whose results others read.
     """
 
     bytes: float
     received: float
     shared: float
-    pieces: int
 
 
 def half_seconds(half: Half, machine: Machine, gpus: int) -> float:
-    """Return the seconds of one half: pieces travel while the next are computed."""
+    """Return the seconds of one half: what others read travels while the rest is computed."""
     compute = half.bytes / gpus / machine.rate
     if gpus == 1:
         return machine.launch + compute
-    message = message_seconds(REAL_BYTES * half.received / half.pieces, machine, gpus)
-    now = arrived = 0.0
-    in_turn = compute + half.pieces * (machine.launch + message)
-    for _ in range(half.pieces):
-        now += machine.launch + compute * half.shared / half.pieces
-        arrived = max(now, arrived) + message
-    if half.shared < 1.0:
-        now += machine.launch + compute * (1.0 - half.shared)
-        in_turn += machine.launch
-    return machine.overlap * max(now, arrived) + (1.0 - machine.overlap) * in_turn
+    message = message_seconds(REAL_BYTES * half.received, machine, gpus)
+    sent = machine.launch + compute * half.shared
+    rest = machine.launch + compute * (1.0 - half.shared)
+    beside = sent + max(message, rest)
+    return machine.overlap * beside + (1.0 - machine.overlap) * (sent + message + rest)
 
 
 def message_seconds(size: float, machine: Machine, gpus: int) -> float:
@@ -133,24 +125,19 @@ def traffic(name: str, gpus: int, seed: int = 0) -> Traffic:
     """Share a small program of a family out and see what travels."""
     problem, _ = make(name, SAMPLE, seed)
     rows, columns = problem.entries, problem.columns
-    piece = problem.num_rows + problem.num_columns
-    sides = sides_of(rows, columns, np.full(gpus, 1.0 / gpus), CPU_PLAN, piece)
+    sides = sides_of(rows, columns, np.full(gpus, 1.0 / gpus), CPU_PLAN)
     received = [side.received / side.size for side in sides]
     last = [sum(bounds[-1] - bounds[-2] for bounds in side.bounds) for side in sides]
     shared = [1.0 - alone / side.size for alone, side in zip(last, sides, strict=True)]
     return Traffic((received[0], received[1]), (shared[0], shared[1]))
 
 
-def halves(
-    rows: float, columns: float, matrix_bytes: float, found: Traffic, piece: int
-) -> tuple[Half, Half]:
+def halves(rows: float, columns: float, matrix_bytes: float, found: Traffic) -> tuple[Half, Half]:
     """Return the primal and the dual half of an iteration, ``matrix_bytes`` for each of A, A'."""
 
     def half(size: float, vectors: int, side: int) -> Half:
-        received = size * found.received[side]
-        pieces = int(np.clip(math.ceil(received / piece), 1, MOST_PIECES))
         moved = matrix_bytes + REAL_BYTES * vectors * size
-        return Half(moved, received, found.shared[side], pieces)
+        return Half(moved, size * found.received[side], found.shared[side])
 
     return half(columns, COLUMN_VECTORS, 1), half(rows, ROW_VECTORS, 0)
 
@@ -179,7 +166,7 @@ def fitted(rows: Sequence[dict[str, Any]], machine: Machine) -> Machine:
     for launch in np.linspace(0.0, 30e-6, 31):
         for overlap in np.linspace(0.0, 1.0, 21):
             tried = dataclasses.replace(machine, launch=float(launch), overlap=float(overlap))
-            errors = [math.log(line[4] / line[3]) ** 2 for line in compare(rows, tried)]
+            errors = [math.log(line[3] / line[2]) ** 2 for line in compare(rows, tried)]
             lines.append((tried, sum(errors) if errors else math.inf))
     return min(lines, key=lambda line: line[1])[0]
 
@@ -198,11 +185,11 @@ def compare(rows: Sequence[dict[str, Any]], machine: Machine) -> list[list[Any]]
         received = (row["received rows"] / m, row["received columns"] / n)
         shared = row.get("shared") or [min(1.0, 2.0 * part) for part in received]
         found = Traffic(received, (shared[0], shared[1]))
-        parts = halves(m, n, matrix, found, row["piece"])
+        parts = halves(m, n, matrix, found)
         said = 1e3 * iteration_seconds(parts, there, 2)
         measured = row["iteration ms"]
         speedup = one["iteration ms"] / measured
-        table.append([row["model"], row["piece"], one["iteration ms"], measured, said, speedup])
+        table.append([row["model"], one["iteration ms"], measured, said, speedup])
     return table
 
 
@@ -215,7 +202,7 @@ def main() -> None:
     machine = fitted(points, from_points(points, machine))
     print(machine)
     if points:
-        titles = ("model", "piece", "1 GPU ms", "2 GPUs ms", "model says", "speed-up")
+        titles = ("model", "1 GPU ms", "2 GPUs ms", "model says", "speed-up")
         print_table("Measured and simulated", [Column(t) for t in titles], compare(points, machine))
     lines = []
     for name in arguments.name or FAMILIES:
@@ -226,7 +213,7 @@ def main() -> None:
         for gpus in COUNTS:
             found = traffic(name, gpus)
             matrix = ENTRY_BYTES * arguments.nonzeros
-            parts = halves(m, n, matrix, found, DEFAULT.execution.exchange_piece)
+            parts = halves(m, n, matrix, found)
             line.append(1e3 * iteration_seconds(parts, machine, gpus))
         lines.append(line)
     titles = ("family", "rows", "columns", *(f"{count} GPUs" for count in COUNTS))

@@ -2,7 +2,7 @@
 
     python -m benchmarks.several_gpus NAME ... [--nonzeros 7e7 ...] [--seed 0]
         [--device cuda cuda:all ...] [--blocks 5] [--tolerance 1e-4] [--time-limit 60] [--links]
-        [--piece 4e6 ...] [--cap GIB] [--no-shrinking]
+        [--cap GIB] [--no-shrinking]
 
 NAME is a family of ``benchmarks.families``. For each program and device a line tells what setting
 it up took, the milliseconds of an iteration (blocks of 200, after three to warm up), what travels,
@@ -75,28 +75,22 @@ def make(name: str, nonzeros: int, seed: int) -> tuple[Problem, str]:
 
 
 def measure_all(problem: Problem, label: str, arguments: argparse.Namespace) -> Iterator[Row]:
-    """Yield a row for each device and length of a piece."""
+    """Yield a row for each device."""
+    settings = DEFAULT.changed(shrinking={"enabled": not arguments.no_shrinking})
     for wanted in arguments.device:
         device = _place(wanted, arguments.cap)
-        pieces = arguments.piece if isinstance(device, DeviceGroup) else arguments.piece[:1]
-        for piece in pieces:
-            row: Row = {"model": label, "nonzeros": problem.num_nonzeros}
-            row |= {"rows": problem.num_rows, "columns": problem.num_columns}
-            row |= {"device": wanted, "piece": piece}
-            settings = DEFAULT.changed(
-                execution={"exchange_piece": piece},
-                shrinking={"enabled": not arguments.no_shrinking},
-            )
-            try:
-                row |= iteration(problem, device, settings, arguments.blocks)
-                if arguments.tolerance is not None:
-                    row |= whole(problem, wanted, settings, arguments)
-            except Exception as error:
-                if not device.is_out_of_memory(error):
-                    raise
-                row["memory"] = "exhausted"
-            device.release_memory()
-            yield row
+        row: Row = {"model": label, "nonzeros": problem.num_nonzeros}
+        row |= {"rows": problem.num_rows, "columns": problem.num_columns, "device": wanted}
+        try:
+            row |= iteration(problem, device, settings, arguments.blocks)
+            if arguments.tolerance is not None:
+                row |= whole(problem, wanted, settings, arguments)
+        except Exception as error:
+            if not device.is_out_of_memory(error):
+                raise
+            row["memory"] = "exhausted"
+        device.release_memory()
+        yield row
 
 
 def iteration(problem: Problem, device: Device, settings: Settings, blocks: int) -> Row:
@@ -209,7 +203,6 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", nargs="+", default=["cuda", "cuda:all"])
     parser.add_argument("--blocks", type=int, default=5)
-    parser.add_argument("--piece", type=_integer, nargs="+", default=[4_000_000])
     parser.add_argument("--tolerance", type=float)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--cap", type=float, metavar="GIB")

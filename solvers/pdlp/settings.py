@@ -257,10 +257,6 @@ class ExecutionSettings:
     """Nonzeros between which it is tried with barriers."""
     launches_from: int = 1_000_000
     """Nonzeros from which it is tried with launches of their own for each iteration."""
-    exchange_piece: int = 4_000_000
-    """Elements that one GPU sends to another together: while they travel, the next are computed.
-    On two H200s 1 M, 4 M and all at once took the same where little travels (``docs/scale.md``);
-    where nearly everything does, fewer than all at once took longer."""
 
 
 @dataclass(frozen=True)

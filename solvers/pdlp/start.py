@@ -183,8 +183,7 @@ def place(
         if isinstance(device, DeviceGroup):
             from solvers.pdlp.distributed.matrix import share_out
 
-            piece = settings.execution.exchange_piece
-            coefficients = share_out(problem, device, plan, pack_from, piece, threads)
+            coefficients = share_out(problem, device, plan, pack_from, threads)
         else:
             coefficients = to_device(problem, device, plan, pack_from, threads)
     scaling = find_scaling(

@@ -7,8 +7,7 @@ nothing else. Sums of a check go round, too, and every GPU draws the same conclu
 that the control array is the same everywhere. A vector (``vectors``) holds on each GPU the elements
 that it owns, and behind them copies of those of others that it reads.
 
-The rows of a GPU that others have to do with come first in each half, in one or several pieces:
-while they travel, the next piece is computed, and then the rows that concern no other.
+The elements that other GPUs read come first in each half: while they travel, the rest is computed.
 
 Every row is summed as on one GPU, so the iterates are those of one GPU bit for bit, until rounding
 in the sums of a check leads to a step size that differs in its last place.

@@ -132,12 +132,10 @@ def bound(
         return family.bind(name, *values)
 
 
-def messages_of(vector: SharedOut, part: int | None = None) -> list[Message]:
-    """Return what brings copies of a vector's elements, or of one part's, up to date."""
+def messages_of(vector: SharedOut) -> list[Message]:
+    """Return what brings copies of a vector's elements up to date."""
     found = []
     for transfer in vector.side.transfers:
-        if part is not None and transfer.part != part:
-            continue
         source, target, places = transfer.source, transfer.target, transfer.places
         end = transfer.begin + transfer.count
         received = vector.arrays[target][transfer.begin : end]
@@ -211,13 +209,11 @@ def share_out(
     group: DeviceGroup,
     plan: Plan,
     pack_from: int,
-    piece: int,
     threads: int = 0,
 ) -> Coefficients:
     """Share the matrix of a problem out by rows and by columns, and copy it to the devices.
 
-    ``piece`` elements travel together at the most, and ``threads`` are those of the CPU; the other
-    arguments are those of :func:`solvers.pdlp.layout.to_device`.
+    The arguments are those of :func:`solvers.pdlp.layout.to_device`.
     """
     rows, columns = problem.entries, problem.by_column(threads)
     on_cpu = group.members[0].kind == "cpu"
@@ -225,10 +221,11 @@ def share_out(
     packs = rows.nnz >= pack_from and not on_cpu
     packed = pack(rows.data, *rows.shape, threads) if packs else Packed()
     shares = np.array(group.shares)
-    own, other = sides_of(rows, columns, shares, plan, piece, threads)
+    own, other = sides_of(rows, columns, shares, plan, threads)
     with ThreadPoolExecutor(1) as beside:
         by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed, threads)
         by_row = share_matrix(group, rows, own, other, plan, packed, threads)
+    group.release_memory()  # what the threads' own streams took for a while, others cannot use
     return Coefficients(
         by_row=by_row,
         by_column=by_column.result(),

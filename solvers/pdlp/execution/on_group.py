@@ -1,9 +1,9 @@
 """Iteration blocks on the devices of a group: on each what it owns, and messages between.
 
-A half of an iteration goes part by part. What other devices read of a part travels in a stream
-beside that in which the next part is computed; the last part concerns no other device. The next
-half begins when all has arrived. On GPUs a block is one recorded graph for each, the messages
-among its launches, and the host reads about a block while the next runs, as on one GPU.
+What other devices read of a half of an iteration is computed first. It travels in a stream beside
+that in which the rest is computed, and the next half begins when all has arrived. On GPUs a block
+is one recorded graph for each, the messages among its launches, and the host reads about a block
+while the next runs, as on one GPU.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from solvers.pdlp.bounds import Coded
 from solvers.pdlp.distributed.communication import Message
 from solvers.pdlp.distributed.group import DeviceGroup, Replicated
 from solvers.pdlp.distributed.matrix import SharedMatrix, bound, messages_of
+from solvers.pdlp.distributed.sides import PARTS
 from solvers.pdlp.distributed.vectors import SharedOut
 from solvers.pdlp.execution.on_cpu import (
     Arguments,
@@ -85,10 +86,11 @@ StepCall = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Half:
-    """One half of an iteration: of each part, its launch on each device and what travels then."""
+    """One half of an iteration: launches on each device of what travels, and of the rest."""
 
-    calls: tuple[tuple[StepCall, ...], ...]
-    messages: tuple[list[Message], ...]
+    shared: tuple[StepCall, ...]
+    messages: list[Message]
+    rest: tuple[StepCall, ...]
 
 
 class GroupSteps:
@@ -147,14 +149,16 @@ class GroupSteps:
 
     def _advance(self, half: Half, offset: int, keep: int) -> None:
         """Compute one half of an iteration; the next may begin when its messages are there."""
-        for calls, messages in zip(half.calls, half.messages, strict=True):
-            for device, call in enumerate(calls):
-                with self._group.on(device):
-                    call(offset, keep)
-            if messages:
-                self._group.links.fork()
-                self._group.links.exchange(messages)
+        self._step(half.shared, offset, keep)
+        self._group.links.fork()
+        self._group.links.exchange(half.messages)
+        self._step(half.rest, offset, keep)
         self._group.links.join()
+
+    def _step(self, calls: Sequence[StepCall], offset: int, keep: int) -> None:
+        for device, call in enumerate(calls):
+            with self._group.on(device):
+                call(offset, keep)
 
     def _exchange(self, messages: Sequence[Message]) -> None:
         links = self._group.links
@@ -249,18 +253,14 @@ def _local_state(
 def _half(states: _PartStates, name: str, written: SharedOut) -> Half:
     """Return a half of an iteration, which writes a vector that other devices read."""
     arguments = primal_arguments if name == "primal_step" else dual_arguments
-    parts = range(states.matrix.own.parts)
-    devices = range(states.matrix.devices)
-    return Half(
-        calls=tuple(
-            tuple(
-                _step(states.group, device, name, arguments(states(device, part)), states.state)
-                for device in devices
-            )
-            for part in parts
-        ),
-        messages=tuple(messages_of(written, part) for part in parts),
-    )
+
+    def steps(part: int) -> tuple[StepCall, ...]:
+        return tuple(
+            _step(states.group, device, name, arguments(states(device, part)), states.state)
+            for device in range(states.matrix.devices)
+        )
+
+    return Half(steps(0), messages_of(written), steps(1))
 
 
 def _step(
@@ -281,7 +281,7 @@ def _measures(
     return [
         (device, bound(group, device, MEASURE, name, arguments(states(device, part)), threads))
         for device in range(states.matrix.devices)
-        for part in range(states.matrix.own.parts)
+        for part in range(PARTS)
     ]
 
 

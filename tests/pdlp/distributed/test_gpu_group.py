@@ -29,11 +29,10 @@ def group() -> Device:
     return find_place("cuda:all")
 
 
-@pytest.mark.parametrize("piece", [500_000, 7])
 @pytest.mark.parametrize("name", sorted(PROBLEMS))
-def test_iterates_are_those_of_one_gpu(name, piece, group):
+def test_iterates_are_those_of_one_gpu(name, group):
     problem = PROBLEMS[name]()
-    settings = DEFAULT.changed(execution={"exchange_piece": piece, **LAUNCHES})
+    settings = DEFAULT.changed(execution=LAUNCHES)
     x, y, control = after_blocks(problem, find_device("cuda"), settings, (200,))
     x2, y2, control2 = after_blocks(problem, group, settings, (200,))
     if control[Control.RESTART] == 0.0:

@@ -36,7 +36,6 @@ from tests.pdlp.solving import assert_kkt
 from tests.pdlp.test_certificates import contradiction, unbounded
 
 COUNTS = (1, 2, 3, 5)
-IN_PIECES = DEFAULT.changed(execution={"exchange_piece": 7})
 
 
 def long_row_lp() -> Problem:
@@ -94,16 +93,13 @@ def after_blocks(
     return x, y, record.control
 
 
-@pytest.mark.parametrize(
-    ("devices", "settings"),
-    [*((count, DEFAULT) for count in COUNTS), (2, IN_PIECES), (3, IN_PIECES)],
-)
+@pytest.mark.parametrize("devices", COUNTS)
 @pytest.mark.parametrize("name", sorted(PROBLEMS))
-def test_iterates_are_those_of_one_device(name, devices, settings):
+def test_iterates_are_those_of_one_device(name, devices):
     """The first block is the same to the bit; its sums are, but for the order of addition."""
     problem = PROBLEMS[name]()
-    x, y, control = after_blocks(problem, cpu(), settings, (200,))
-    x2, y2, control2 = after_blocks(problem, group_of(devices), settings, (200,))
+    x, y, control = after_blocks(problem, cpu(), DEFAULT, (200,))
+    x2, y2, control2 = after_blocks(problem, group_of(devices), DEFAULT, (200,))
     if control[Control.RESTART] == 0.0 or devices == 1:
         assert np.array_equal(x, x2)
         assert np.array_equal(y, y2)
@@ -115,8 +111,8 @@ def test_iterates_are_those_of_one_device(name, devices, settings):
 def test_iterates_are_the_same_in_the_layout_of_gpus(name, devices):
     group = replace(DeviceGroup.of([PRETENDED_GPU] * devices), kind="cpu")
     problem = PROBLEMS[name]()
-    x, y, control = after_blocks(problem, PRETENDED_GPU, IN_PIECES, (200,))
-    x2, y2, control2 = after_blocks(problem, group, IN_PIECES, (200,))
+    x, y, control = after_blocks(problem, PRETENDED_GPU, DEFAULT, (200,))
+    x2, y2, control2 = after_blocks(problem, group, DEFAULT, (200,))
     if control[Control.RESTART] == 0.0:
         assert np.array_equal(x, x2)
         assert np.array_equal(y, y2)
@@ -130,7 +126,7 @@ def test_devices_lay_out_what_the_host_does(name, devices, monkeypatch):
     problem = PROBLEMS[name]()
 
     def laid() -> list[Slices]:
-        found = share_out(problem, group, Plan(), 0, 7)
+        found = share_out(problem, group, Plan(), 0)
         return [
             part for side in (found.by_row, found.by_column) for own in side.slices for part in own
         ]
