@@ -280,14 +280,11 @@ def _least_violated(known: Knowledge) -> FloatArray | None:
     """
     model, acceptance = known.incumbents.model, known.acceptance
     many = max(1, int(WEIGHED_ENTRIES // max(1, model.num_nonzeros)))
-    found = [
-        infeasible_points.x
-        for infeasible_points in known.incumbents.infeasible_points.points()[:many]
-    ]
+    found = [point.x for point in known.incumbents.infeasible_points.points()[:many]]
     if acceptance is not None:
         found += [
-            acceptance.original_of(infeasible_points.x)
-            for infeasible_points in acceptance.infeasible_points.points()[:many]
+            acceptance.original_of(point.x)
+            for point in acceptance.infeasible_points.points()[:many]
         ]
     least = min(found, key=lambda x: _violation(model, x), default=None)
     return None if least is None else least + 0.0  # no negative zeros

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +16,16 @@ from solvers.core.rows import SparseRows
 
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]
+
+Submit = Callable[[FloatArray, str], bool]
+"""Takes a point (n,) and its source's name; returns whether it is the best so far.
+
+The integer columns must be (nearly) whole; what is left to do - rounding, an LP for the continuous
+columns, the check on the original problem - happens behind it. The caller's array is not kept.
+"""
+
+ShowInfeasible = Callable[[FloatArray, int], None]
+"""Takes a point (n,) with whole integers, and the number of rows that it violates."""
 
 FEASIBILITY_TOLERANCE = 1e-6
 """Largest violation of a row or bound, absolute, at which a point counts as feasible."""

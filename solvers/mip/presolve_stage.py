@@ -99,7 +99,7 @@ class Reducing:
                 return
         finally:
             self._is_sweeping = False  # nobody waits for a walk
-        infeasible_points(swept.x, swept.violated_rows)
+        infeasible_points.add(swept.x, swept.violated_rows)
         if swept.violated_rows <= CLOSE * incumbents.model.num_rows:
             self._walk_from(swept.x, infeasible_points)
 
@@ -118,7 +118,7 @@ class Reducing:
             seed,
             pool=incumbents.pool,
             start=x,
-            infeasible_points=infeasible_points,
+            show_infeasible=infeasible_points.add,
         )
 
     def prepare(self, reduce: Reduce) -> HeuristicContext | None:
@@ -254,4 +254,4 @@ def hand_on(points: list[FloatArray], acceptance: Acceptance) -> None:
         if there is None:
             return
         x = model.rounded(np.where(np.isfinite(there), there, 0.0))
-        acceptance.infeasible_points(x, model.violated_rows(x))
+        acceptance.infeasible_points.add(x, model.violated_rows(x))

@@ -23,9 +23,8 @@ from solvers.highs.child import run_task
 from solvers.highs.model import mip_settings
 from solvers.highs.task import Model, Reply, Setting, Task
 from solvers.mip.budget import Budget
-from solvers.mip.model import SAME, MipModel
+from solvers.mip.model import SAME, MipModel, Submit
 from solvers.mip.restriction import Restricted, SubMip, restrict
-from solvers.mip.solutions.incumbents import Submit
 
 
 class SubMipStatus(Enum):

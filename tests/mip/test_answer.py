@@ -54,14 +54,14 @@ def test_without_any_near_point_there_is_no_candidate(no_room):
 def test_points_of_the_reduced_model_are_told_of(no_room):
     progress = Progress()
     known = knowledge(no_room, progress)
-    known.acceptance.infeasible_points(TWO, 1)
+    known.acceptance.infeasible_points.add(TWO, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), TWO)
 
 
 def test_points_of_the_original_count_before_anything_is_reduced(no_room):
     progress = Progress()
     known = dataclasses.replace(knowledge(no_room, progress), acceptance=None)
-    known.incumbents.infeasible_points(TWO, 1)
+    known.incumbents.infeasible_points.add(TWO, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), TWO)
 
 
@@ -69,10 +69,10 @@ def test_points_of_the_original_count_before_anything_is_reduced(no_room):
 def test_whichever_violates_fewer_rows_of_the_original_counts(no_room, early, late):
     progress = Progress()
     known = knowledge(no_room, progress)
-    known.incumbents.infeasible_points(
+    known.incumbents.infeasible_points.add(
         early, 1
     )  # what is said of the number of rows may be of another model
-    known.acceptance.infeasible_points(late, 1)
+    known.acceptance.infeasible_points.add(late, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), THREE)
 
 
@@ -110,7 +110,7 @@ def test_of_points_that_violate_as_many_rows_the_least_violated_counts(no_room):
     progress = Progress()
     known = knowledge(no_room, progress)
     for x in (NONE_OF_THEM, TWO, np.array([1.0, 0, 0, 0, 0, 0])):
-        known.acceptance.infeasible_points(x, 1)
+        known.acceptance.infeasible_points.add(x, 1)
     np.testing.assert_array_equal(candidate_of(known, progress), TWO)
 
 

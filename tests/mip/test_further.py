@@ -136,7 +136,7 @@ def test_the_least_violated_points_go_along():
     before = Acceptance(MipModel.of(problem), unreduced(problem), incumbents, progress)
     after = Acceptance(MipModel.of(reduced.problem), reduced, incumbents, progress)
     x = np.arange(problem.num_columns) % 2.0
-    before.infeasible_points(x, 7)
+    before.infeasible_points.add(x, 7)
     hand_on([before.original_of(one.x) for one in before.infeasible_points.points()], after)
     (point,) = after.infeasible_points.points()
     assert np.array_equal(point.x, x[:-FIXED])

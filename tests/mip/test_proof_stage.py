@@ -184,7 +184,7 @@ def end(*given):
     print(*(name for name in heavy if name in sys.modules), flush=True)
     os._exit(0)
 
-incumbents.IncumbentStore.record = incumbents.InfeasiblePoints.__call__ = end
+incumbents.IncumbentStore.record = incumbents.InfeasiblePoints.add = end
 rows, upper = np.random.default_rng(1).integers(1, 9, (30, 40)).astype(float), np.ones(40)
 {change}
 problem = gb.Problem.from_arrays(

@@ -22,9 +22,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.mip.budget import SLICE, Budget
-from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, Submit
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, Report
-from solvers.mip.solutions.incumbents import IncumbentStore, Submit
+from solvers.mip.solutions.incumbents import IncumbentStore
 from solvers.native.mip_heuristics_constructive import give_back, mend_rows
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def record_trivial(incumbents: IncumbentStore, is_over: Callable[[], bool]) -> N
         x = at_bounds(model, at_upper)
         violated = model.violated_rows(x)
         if violated:
-            incumbents.infeasible_points(x, violated)
+            incumbents.infeasible_points.add(x, violated)
         else:
             incumbents.record(x, TRIVIAL)
         if is_over():

@@ -14,7 +14,7 @@ between the two.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,17 +22,10 @@ import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.mip.budget import Budget
-from solvers.mip.model import SAME, ByteArray, IndexArray, MipModel
+from solvers.mip.model import SAME, ByteArray, IndexArray, MipModel, ShowInfeasible, Submit
 from solvers.native.mip_inference_aggregation import add
 
 # A model without the columns that others define, and the ways between it and the whole one.
-
-
-PointTaker = Callable[[FloatArray, str], bool]
-"""Takes a point and who has found it; returns whether it is the best so far."""
-
-InfeasibleTaker = Callable[[FloatArray, int], None]
-"""Takes a point with whole integers and the number of rows that it violates."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +64,7 @@ class Aggregated:
         part: FloatArray = x[self.kept]
         return part
 
-    def submit_to(self, submit: PointTaker) -> PointTaker:
+    def submit_to(self, submit: Submit) -> Submit:
         """Return a submit for points of the model, which hands whole points on."""
 
         def full_submit(x: FloatArray, source: str) -> bool:
@@ -79,7 +72,7 @@ class Aggregated:
 
         return full_submit
 
-    def infeasible_to(self, infeasible_points: InfeasibleTaker) -> InfeasibleTaker:
+    def infeasible_to(self, show_infeasible: ShowInfeasible) -> ShowInfeasible:
         """Return what takes infeasible points of the model and hands whole points on.
 
         A defined column out of its bounds is put on the nearest one, and the rows that are
@@ -88,7 +81,7 @@ class Aggregated:
 
         def full_infeasible(x: FloatArray, violated_rows: int) -> None:
             point = self.whole.rounded(self.to_whole(x))
-            infeasible_points(point, self.whole.violated_rows(point))
+            show_infeasible(point, self.whole.violated_rows(point))
 
         return full_infeasible
 

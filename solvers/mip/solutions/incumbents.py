@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -187,14 +186,6 @@ def relative_violation(model: MipModel, x: FloatArray) -> float:
 # The points found so far: distinct, best first, with time and origin of each.
 
 
-Submit = Callable[[FloatArray, str], bool]
-"""Takes a point (n,) and its source's name; returns whether it is the best so far.
-
-The integer columns must be (nearly) whole; what is left to do - rounding, an LP for the continuous
-columns, the check on the original problem - happens behind it. The caller's array is not kept.
-"""
-
-
 @dataclass(frozen=True, eq=False)
 class Found:
     """A feasible point of the model, its objective with offset, when it came and from where."""
@@ -310,7 +301,7 @@ class InfeasiblePoints:
         self._points: list[InfeasiblePoint] = []
         self._lock = threading.Lock()
 
-    def __call__(self, x: FloatArray, violated_rows: int) -> None:
+    def add(self, x: FloatArray, violated_rows: int) -> None:
         """Keep a point if it is among the best and not there yet."""
         with self._lock:
             full = len(self._points) == CAPACITY

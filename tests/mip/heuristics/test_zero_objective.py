@@ -65,7 +65,7 @@ def test_nobody_searches_once_there_is_a_point():
 
 def test_a_model_without_points_yields_none():
     context = context_of(model_of([1.0], [[2.0]], [1.0], [3.0], 0.0, 1.0, True))
-    context.acceptance.infeasible_points(np.array([1.0]), 0)
+    context.acceptance.infeasible_points.add(np.array([1.0]), 0)
     assert search_zero_objective(context, Budget()).x is not None
     nothing = context_of(model_of([0.0] * 3, [[2.0, 2.0, 2.0]], [2.9], [3.1], 0.0, 1.0, True))
     assert search_zero_objective(nothing, Budget()).status is SubMipStatus.INFEASIBLE

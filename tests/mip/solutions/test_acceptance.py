@@ -115,8 +115,8 @@ def test_many_threads_at_the_gate_leave_the_best_point(problem):
 def test_near_points_are_those_with_the_fewest_violated_rows():
     infeasible_points = InfeasiblePoints()
     for violated in range(2 * CAPACITY, 0, -1):
-        infeasible_points(np.full(2, float(violated)), violated)
-    infeasible_points(np.full(2, 3.0), 3)
+        infeasible_points.add(np.full(2, float(violated)), violated)
+    infeasible_points.add(np.full(2, 3.0), 3)
     kept = [point.violated_rows for point in infeasible_points.points()]
     assert kept == list(range(1, CAPACITY + 1))
 

@@ -25,7 +25,7 @@ from solvers.mip.heuristics.local_search.heuristic import (
     aggregated_space,
     full_space,
 )
-from solvers.mip.model import MipModel
+from solvers.mip.model import MipModel, Submit
 from solvers.mip.portfolio.credit import SWAPS
 from solvers.mip.portfolio.heuristic import (
     OVER,
@@ -36,7 +36,6 @@ from solvers.mip.portfolio.heuristic import (
     Needs,
     Report,
 )
-from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_annealing import anneal, sum_up
 
 FIRST_TRIALS, LONGEST = 2_000, 20_000_000

@@ -37,9 +37,15 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.strategy import Guide, guide_of
 from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.relaxation import LpPoint, Request, Simplex
-from solvers.mip.model import FEASIBILITY_TOLERANCE, INTEGRALITY_TOLERANCE, IndexArray, MipModel
+from solvers.mip.model import (
+    FEASIBILITY_TOLERANCE,
+    INTEGRALITY_TOLERANCE,
+    IndexArray,
+    MipModel,
+    ShowInfeasible,
+    Submit,
+)
 from solvers.mip.portfolio.credit import LINEAR_DIVE
-from solvers.mip.solutions.incumbents import Submit
 
 
 class Rule(Enum):
@@ -246,9 +252,6 @@ BULK_GROWTH = 1.5
 TURNS_BACK = 40
 """Times that a dive may go back before it is given up."""
 
-InfeasiblePoints = Callable[[FloatArray, int], None]
-"""Takes a point (n,) with whole integers and the number of rows that it violates."""
-
 
 @dataclass(frozen=True)
 class _Decision:
@@ -268,7 +271,7 @@ class LinearDives:
         Propagated box to dive from; it is not changed.
     submit : Submit
         Gets relaxations' points whose integers are whole.
-    infeasible_points : callable
+    show_infeasible : callable
         Gets what is left of a dive that found none, rounded.
     basis : callable, optional
         Returns the basis of the relaxation's solution, or None while there is none.
@@ -284,7 +287,7 @@ class LinearDives:
         model: MipModel,
         domain: Domain,
         submit: Submit,
-        infeasible_points: InfeasiblePoints,
+        show_infeasible: ShowInfeasible,
         seed: int,
         *,
         basis: Callable[[], Basis | None] = lambda: None,
@@ -297,7 +300,7 @@ class LinearDives:
         self._domain.forget()
         self._root = self._domain.mark()
         self._submit = submit
-        self._infeasible_points = infeasible_points
+        self._show_infeasible = show_infeasible
         self._first = first
         self._ranking = Ranking(model)
         self._failures = np.zeros(model.num_columns)
@@ -433,5 +436,5 @@ class LinearDives:
         if self._last is not None:
             model = self._model
             x = model.rounded(self._last)
-            self._infeasible_points(x, model.violated_rows(x))
+            self._show_infeasible(x, model.violated_rows(x))
         self._begin()

@@ -15,10 +15,10 @@ from solvers.mip.heuristics.fix_and_propagate.dive import Diver
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
 from solvers.mip.inference.domain import Cliques, Domain
 from solvers.mip.inference.relaxation import analytic_centre
-from solvers.mip.model import MipModel
+from solvers.mip.model import MipModel, Submit
 from solvers.mip.portfolio.credit import Kind, Source
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
-from solvers.mip.solutions.incumbents import Submit, is_nearly_feasible
+from solvers.mip.solutions.incumbents import is_nearly_feasible
 
 Closest = tuple[FloatArray, int]
 """A point (n,) with whole integers, and how many rows it breaks."""
@@ -144,4 +144,4 @@ def _dive(
         domain=context.domain,
     )
     if closest is not None:
-        context.acceptance.infeasible_points(*closest)
+        context.acceptance.infeasible_points.add(*closest)

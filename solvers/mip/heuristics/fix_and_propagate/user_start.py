@@ -11,9 +11,9 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.dive import dive
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_GUIDED
 from solvers.mip.inference.domain import Domain
-from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel
+from solvers.mip.model import INTEGRALITY_TOLERANCE, MipModel, Submit
 from solvers.mip.solutions.acceptance import Acceptance
-from solvers.mip.solutions.incumbents import START, Submit
+from solvers.mip.solutions.incumbents import START
 
 DIVES = 8
 """Attempts at completing a partial start, with other orders and values each time."""

@@ -17,11 +17,11 @@ from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import (
     Situation,
     cutoff_below,
 )
-from solvers.mip.model import SAME, IndexArray, MipModel, Relaxation
+from solvers.mip.model import SAME, IndexArray, MipModel, Relaxation, Submit
 from solvers.mip.portfolio.credit import Kind, Source
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.restriction import SubMip
-from solvers.mip.solutions.incumbents import Pool, Submit
+from solvers.mip.solutions.incumbents import Pool
 from solvers.mip.submip import SubMipResult, solve_submip
 
 SHARE_OF_TURN = 0.35

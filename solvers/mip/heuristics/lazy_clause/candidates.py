@@ -15,9 +15,8 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import trivial_points
 from solvers.mip.heuristics.lazy_clause.grid import Sides
 from solvers.mip.heuristics.lazy_clause.state import Count, SliceEnd, State
-from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
+from solvers.mip.model import SAME, IndexArray, MipModel, Submit, is_feasible
 from solvers.mip.portfolio.credit import CLAUSES
-from solvers.mip.solutions.incumbents import Submit
 from solvers.mip.solutions.polish import Polished, PolishStatus
 from solvers.native.mip_heuristics_lazy_clause import learn_decisions, learn_row
 

@@ -26,10 +26,9 @@ from solvers.mip.heuristics.lazy_clause.state import (
     state_of,
 )
 from solvers.mip.inference.domain import Domain
-from solvers.mip.model import MipModel
+from solvers.mip.model import MipModel, Submit
 from solvers.mip.portfolio.credit import CLAUSES
 from solvers.mip.portfolio.heuristic import Declined, Heuristic, HeuristicContext, Needs, Report
-from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_lazy_clause import (
     begin,
     limit_count,

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import submit_trivial
-from solvers.mip.heuristics.local_search.cpu.walk import APART, InfeasiblePoints, Walk
+from solvers.mip.heuristics.local_search.cpu.walk import APART, Walk
 from solvers.mip.inference.aggregation import eliminate
-from solvers.mip.model import MipModel
+from solvers.mip.model import MipModel, ShowInfeasible, Submit
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
     Declined,
@@ -24,7 +24,7 @@ from solvers.mip.portfolio.heuristic import (
     HeuristicContext,
     Report,
 )
-from solvers.mip.solutions.incumbents import IncumbentStore, Pool, PoolView, Submit
+from solvers.mip.solutions.incumbents import IncumbentStore, Pool, PoolView
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class SearchSpace:
     model: MipModel
     pool: Pool
     submit: Submit
-    infeasible_points: InfeasiblePoints
+    show_infeasible: ShowInfeasible
     here: Callable[[FloatArray], FloatArray]
 
 
@@ -42,7 +42,11 @@ def full_space(context: HeuristicContext) -> SearchSpace:
     """Return the model as it is."""
     acceptance = context.acceptance
     return SearchSpace(
-        context.model, acceptance.pool, acceptance.submit, acceptance.infeasible_points, lambda x: x
+        context.model,
+        acceptance.pool,
+        acceptance.submit,
+        acceptance.infeasible_points.add,
+        lambda x: x,
     )
 
 
@@ -55,7 +59,7 @@ def aggregated_space(context: HeuristicContext) -> SearchSpace | None:
         sub.model,
         PoolView(acceptance.pool, sub),
         sub.submit_to(acceptance.submit),
-        sub.infeasible_to(acceptance.infeasible_points),
+        sub.infeasible_to(acceptance.infeasible_points.add),
         sub.from_whole,
     )
 
@@ -134,7 +138,7 @@ class LocalSearch(Heuristic[Walks, _State]):
             context.solve.options.seed + self.first_seed + number,
             pool=space.pool,
             place=place,
-            infeasible_points=space.infeasible_points,
+            show_infeasible=space.show_infeasible,
             turn=APART * number,
         )
 
@@ -203,21 +207,21 @@ def search_original(incumbents: IncumbentStore, seed: int, budget: Budget) -> No
     budget : Budget
         Of the thread that does nothing else.
     """
-    near = incumbents.infeasible_points  # where the answer finds them, should the end come now
+    show = incumbents.infeasible_points.add  # where the answer finds them, should the end come now
     submit_trivial(incumbents.model, incumbents.record, budget)
-    walks = [_walk(incumbents.model, incumbents.record, seed, incumbents.pool, near)]
+    walks = [_walk(incumbents.model, incumbents.record, seed, incumbents.pool, show)]
     _turn(walks[0], budget)
     sub = None if budget.spent() else eliminate(incumbents.model, budget.part())
     if sub is not None:
         submit, view = sub.submit_to(incumbents.record), PoolView(incumbents.pool, sub)
-        walks.insert(0, _walk(sub.model, submit, seed + 1, view, sub.infeasible_to(near)))
+        walks.insert(0, _walk(sub.model, submit, seed + 1, view, sub.infeasible_to(show)))
     while not budget.spent() and not any(walk.is_done for walk in walks):
         for walk in walks:
             _turn(walk, budget)
 
 
-def _walk(model: MipModel, submit: Submit, seed: int, pool: Pool, near: InfeasiblePoints) -> Walk:
-    return Walk(model, submit, seed, pool=pool, infeasible_points=near, turn=0)
+def _walk(model: MipModel, submit: Submit, seed: int, pool: Pool, show: ShowInfeasible) -> Walk:
+    return Walk(model, submit, seed, pool=pool, show_infeasible=show, turn=0)
 
 
 def _turn(walk: Walk, budget: Budget) -> None:

@@ -29,7 +29,7 @@ from solvers.mip.heuristics.meet_in_the_middle.sums import (
     find_sums,
     slack_values,
 )
-from solvers.mip.model import SAME
+from solvers.mip.model import SAME, Submit
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
     Declined,
@@ -38,7 +38,6 @@ from solvers.mip.portfolio.heuristic import (
     Needs,
     Report,
 )
-from solvers.mip.solutions.incumbents import Submit
 from solvers.native.mip_heuristics_meet_in_the_middle import look_up, store
 
 SOURCE = "meet in the middle"

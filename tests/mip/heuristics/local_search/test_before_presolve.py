@@ -70,7 +70,7 @@ def test_the_least_violated_points_are_handed_on_and_counted_anew(monkeypatch):
 def test_where_there_is_no_way_into_the_reduced_model_nothing_is_handed_on():
     model = no_room()
     incumbents = incumbents_of(model)
-    incumbents.infeasible_points(np.ones(6), 2)
+    incumbents.infeasible_points.add(np.ones(6), 2)
     acceptance = Acceptance(
         model, Reduced(model.problem, lambda x: x), incumbents_of(model), Progress()
     )
@@ -81,7 +81,7 @@ def test_where_there_is_no_way_into_the_reduced_model_nothing_is_handed_on():
 def test_unknown_values_become_zero():
     model = no_room()
     incumbents = incumbents_of(model)
-    incumbents.infeasible_points(np.ones(6), 2)
+    incumbents.infeasible_points.add(np.ones(6), 2)
     half = np.array([1.0, np.nan, 1.0, np.nan, np.nan, np.nan])
     reduced = Reduced(model.problem, lambda x: x, lambda x: half)
     acceptance = Acceptance(model, reduced, incumbents_of(model), Progress())

@@ -25,11 +25,10 @@ from solvers.mip.heuristics.local_search.cpu.layout import (
     drawn,
 )
 from solvers.mip.heuristics.local_search.cpu.walker import Report, Walker
-from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel
+from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, ShowInfeasible, Submit
 from solvers.mip.portfolio.credit import WALKS
-from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
+from solvers.mip.solutions.incumbents import Pool, is_nearly_feasible
 
-InfeasiblePoints = Callable[[FloatArray, int], None]
 """Takes a point (n,) with integers whole and the number of rows that it violates."""
 
 Place = Callable[[int], "FloatArray | None"]
@@ -88,7 +87,7 @@ def walk(
     *,
     pool: Pool | None = None,
     start: FloatArray | None = None,
-    infeasible_points: InfeasiblePoints | None = None,
+    show_infeasible: ShowInfeasible | None = None,
 ) -> Counts:
     """Search until the budget is spent, or a point is found and no objective is left to improve.
 
@@ -105,7 +104,7 @@ def walk(
         Its best objective is what points have to beat; rounds start from its points.
     start : (n,) array, optional
         Where the first round starts; NaN where nothing is known.
-    infeasible_points : callable, optional
+    show_infeasible : callable, optional
         Gets the least violated point of rounds that found none.
 
     Returns
@@ -123,7 +122,7 @@ def walk(
         seed,
         pool=pool,
         place=first_place,
-        infeasible_points=infeasible_points,
+        show_infeasible=show_infeasible,
     ).run(budget)
 
 
@@ -144,7 +143,7 @@ class Walk:
         *,
         pool: Pool | None = None,
         place: Place | None = None,
-        infeasible_points: InfeasiblePoints | None = None,
+        show_infeasible: ShowInfeasible | None = None,
         turn: int | None = None,
     ) -> None:
         self._model = model
@@ -152,7 +151,7 @@ class Walk:
         self._budget = Budget(work=0.0)
         self._pool = pool
         self._place = place
-        self._infeasible_points = infeasible_points
+        self._show_infeasible = show_infeasible
         self._round_is_over = True
         self._slices = 0
         self._next_infeasible = FIRST_NEAR
@@ -269,8 +268,8 @@ class Walk:
         if violated == 0:
             return
         point = self._model.rounded(x)
-        if self._infeasible_points is not None:
-            self._infeasible_points(point, violated)
+        if self._show_infeasible is not None:
+            self._show_infeasible(point, violated)
         if not is_nearly_feasible(violated, self._model.num_rows):
             return
         if self._open_rows[self._model.outside(point) > FEASIBILITY_TOLERANCE].all():

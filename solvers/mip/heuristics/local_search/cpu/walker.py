@@ -62,9 +62,9 @@ def perturbed(
     return model.rounded(changed)
 
 
-def _drawn(model: MipModel, infeasible_points: FloatArray, rng: np.random.Generator) -> FloatArray:
-    low = np.maximum(model.lower, infeasible_points - RANDOM_RANGE)
-    high = np.minimum(model.upper, infeasible_points + RANDOM_RANGE)
+def _drawn(model: MipModel, x: FloatArray, rng: np.random.Generator) -> FloatArray:
+    low = np.maximum(model.lower, x - RANDOM_RANGE)
+    high = np.minimum(model.upper, x + RANDOM_RANGE)
     point: FloatArray = low + rng.random(model.num_columns) * (high - low)
     return point
 

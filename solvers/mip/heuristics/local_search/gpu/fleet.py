@@ -191,7 +191,7 @@ class Fleet:
         weights: npt.NDArray[Any],
         shares: npt.NDArray[Any],
     ) -> None:
-        """Set walkers to other points, as ``epochs.restarts`` says it."""
+        """Set walkers to other points, as ``restarts`` says it."""
         place = self.device.to_device
         others = {
             "points": self._points,

@@ -24,7 +24,7 @@ from solvers.mip.heuristics.local_search.heuristic import (
     full_space,
 )
 from solvers.mip.portfolio.heuristic import OVER, Heuristic, HeuristicContext, Needs, Report
-from solvers.mip.solutions.incumbents import InfeasiblePoint
+from solvers.mip.solutions.incumbents import InfeasiblePoint, InfeasiblePoints
 
 WALKERS_SHARE = 0.6
 """Part of the GPU's time for walkers."""
@@ -135,7 +135,7 @@ class SpaceWalkers:
         return submit
 
 
-class _InfeasibleHere:
+class _InfeasibleHere(InfeasiblePoints):
     """The infeasible points as walkers on a search space see them."""
 
     def __init__(
@@ -145,11 +145,11 @@ class _InfeasibleHere:
         self._space = space
         self._walkers = walkers
 
-    def __call__(self, x: FloatArray, violated_rows: int) -> None:
+    def add(self, x: FloatArray, violated_rows: int) -> None:
         """Show a point (k,) of the search space's model, and how many of its rows it violates."""
         fewest = self._walkers.fewest_violated
         self._walkers.fewest_violated = min(fewest, float(violated_rows))
-        self._space.infeasible_points(x, violated_rows)
+        self._space.show_infeasible(x, violated_rows)
 
     def points(self) -> tuple[InfeasiblePoint, ...]:
         """Return all that are known, by anyone, in the search space's columns."""

@@ -86,14 +86,12 @@ def first_origins(walkers: int, places: Places, rng: np.random.Generator) -> tup
     chosen = turn % count
     shares = rng.choice(np.asarray(START_SHARES), size=walkers)
     if places.known:
-        infeasible_points = turn % ELSEWHERE != 0
+        near = turn % ELSEWHERE != 0
         others = places.known + turn // ELSEWHERE % (count - places.known)
-        chosen = np.where(infeasible_points, turn % places.known, others)
+        chosen = np.where(near, turn % places.known, others)
         chosen[:count] = turn[:count] % count
-        infeasible_points = chosen < places.known
-        shares[infeasible_points] = rng.choice(
-            np.asarray(NEAR_SHARES), size=int(infeasible_points.sum())
-        )
+        near = chosen < places.known
+        shares[near] = rng.choice(np.asarray(NEAR_SHARES), size=int(near.sum()))
     shares[:count] = 0.0
     return (walkers + chosen).astype(np.int32), np.zeros(walkers, dtype=np.int32), shares
 

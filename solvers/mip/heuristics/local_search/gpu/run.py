@@ -34,8 +34,8 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     restarts,
 )
 from solvers.mip.heuristics.local_search.gpu.submissions import Submissions
-from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.solutions.incumbents import Pool, Submit, is_nearly_feasible
+from solvers.mip.model import MipModel, Submit, is_feasible
+from solvers.mip.solutions.incumbents import InfeasiblePoints, Pool, is_nearly_feasible
 
 SLICE_SECONDS = 0.03
 """Length of a slice that the number of steps aims at."""
@@ -49,7 +49,7 @@ UNTIMED_STEPS = 1000
 EPOCH_SECONDS = 2.0
 """Longest time between epochs where steps are slow."""
 
-OFFERS = 3
+SUBMITTED = 3
 """Points submitted after a slice at most: the best, and others for the pool."""
 
 POINTS = 8
@@ -68,9 +68,6 @@ GPU_WORK = 1.0 / 256.0
 
 LEAST_SHARE, LONGEST_PAUSE = 0.05, 0.2
 """Smallest part of the device's time that walkers take, and seconds that they pause at most."""
-
-InfeasiblePoints = Callable[[FloatArray, int], None]
-"""Takes a point (n,) with integers whole and the number of rows that it violates."""
 
 Log = Callable[[str], None]
 
@@ -133,9 +130,9 @@ def run_walkers(
         Asked after each slice. On a GPU an entry visited counts ``GPU_WORK``.
     pool : Pool, optional
         Its best objective is what walkers have to beat, its points are places to restart from.
-    infeasible_points : callable, optional
-        Gets the least violated point of each epoch without a feasible one; where it has a method
-        ``points``, as ``solvers.mip.solutions.incumbents`` has, walkers restart from those.
+    infeasible_points : InfeasiblePoints, optional
+        Gets the least violated point of each epoch without a feasible one, and has those of others,
+        from which walkers restart.
     log : callable, optional
         Gets sentences about the memory plan, the number of walkers, and the end.
     share : callable, optional
@@ -314,7 +311,7 @@ class _Run:
         self._lives.note(fresh, records)
         best_first = fresh[np.argsort(records[fresh, Field.BEST], kind="stable")]
         before, points = self._incumbent(), []
-        for walker in best_first[:OFFERS]:
+        for walker in best_first[:SUBMITTED]:
             if records[walker, Field.BEST] >= before:
                 break
             point = self._model.rounded(self._fleet.kept(int(walker)))
@@ -362,10 +359,10 @@ class _Run:
 
     def _nearest(self) -> list[FloatArray]:
         """Return the infeasible points that others have shown, while there is no better."""
-        known = getattr(self._infeasible_points, "points", None)
-        if known is None or (self._pool is not None and len(self._pool)):
+        infeasible = self._infeasible_points
+        if infeasible is None or (self._pool is not None and len(self._pool)):
             return []
-        return [one.x for one in known()[:POINTS]]
+        return [one.x for one in infeasible.points()[:POINTS]]
 
     def _show_infeasible(self, records: np.ndarray) -> None:
         walker = int(ranking(records)[0])
@@ -374,7 +371,7 @@ class _Run:
             return
         incumbent = self._incumbent()
         if self._infeasible_points is not None and incumbent >= NONE:
-            self._infeasible_points(self._model.rounded(self._fleet.point(walker)), violated)
+            self._infeasible_points.add(self._model.rounded(self._fleet.point(walker)), violated)
         some = self._layout.integers < self._layout.columns
         if not some or not is_nearly_feasible(violated, self._layout.rows):
             return
@@ -393,6 +390,6 @@ class _Run:
         rate = counts.steps / counts.seconds if counts.seconds > 0.0 else 0.0
         return (
             f"Local search made {counts.steps:.3g} steps with {counts.walkers} walkers, "
-            f"{rate:.3g} per second, in {counts.epochs} epochs, and offered {counts.submitted} "
+            f"{rate:.3g} per second, in {counts.epochs} epochs, and submitted {counts.submitted} "
             "points."
         )

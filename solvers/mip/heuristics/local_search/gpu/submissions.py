@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from solvers.core.problem import FloatArray
-from solvers.mip.solutions.incumbents import Submit
+from solvers.mip.model import Submit
 
 SOURCE = "local search on the GPU"
 """Name of these points in the history."""
@@ -31,10 +31,10 @@ class Submissions:
 
     def __init__(self, submit: Submit, *, threaded: bool) -> None:
         self._submit = submit
-        self._thread = ThreadPoolExecutor(1, "walkers-offers") if threaded else None
+        self._thread = ThreadPoolExecutor(1, "walkers-submissions") if threaded else None
         self._busy: Future[None] | None = None
         self._points: list[FloatArray] = []
-        self._infeasible_points: FloatArray | None = None
+        self._infeasible: FloatArray | None = None
         self.submitted = 0
         self.infeasible_points = 0
         self.infeasible_seconds = 0.0
@@ -45,7 +45,7 @@ class Submissions:
 
     def add_infeasible(self, point: FloatArray) -> None:
         """Let an infeasible point wait; there is one at most."""
-        self._infeasible_points = point
+        self._infeasible = point
 
     def hand_over(self) -> None:
         """Submit what waits, the best first, unless the thread is still busy with other points."""
@@ -54,14 +54,14 @@ class Submissions:
                 return
             self._busy.result()  # an error there is one here
             self._busy = None
-        if not self._points and self._infeasible_points is None:
+        if not self._points and self._infeasible is None:
             return
-        points, infeasible_points = self._points[::-1], self._infeasible_points
-        self._points, self._infeasible_points = [], None
+        points, infeasible = self._points[::-1], self._infeasible
+        self._points, self._infeasible = [], None
         if self._thread is None:
-            self._submit_all(points, infeasible_points)
+            self._submit_all(points, infeasible)
         else:
-            self._busy = self._thread.submit(self._submit_all, points, infeasible_points)
+            self._busy = self._thread.submit(self._submit_all, points, infeasible)
 
     def close(self) -> None:
         """Submit what is left, wait for it, and end the thread."""
@@ -75,12 +75,12 @@ class Submissions:
             if self._thread is not None:
                 self._thread.shutdown()
 
-    def _submit_all(self, points: list[FloatArray], infeasible_points: FloatArray | None) -> None:
+    def _submit_all(self, points: list[FloatArray], infeasible: FloatArray | None) -> None:
         for point in points:
             self._submit(point, SOURCE)
             self.submitted += 1
-        if infeasible_points is not None:
+        if infeasible is not None:
             began = time.monotonic()
-            self._submit(infeasible_points, SOURCE)
+            self._submit(infeasible, SOURCE)
             self.infeasible_seconds += time.monotonic() - began
             self.infeasible_points += 1

@@ -87,7 +87,7 @@ def test_without_an_objective_the_first_point_ends_the_walk():
 def test_nearly_feasible_points_are_handed_out():
     found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
     handed: list[tuple[FloatArray, int]] = []
-    gathered(found, work=2e7, infeasible_points=lambda x, violated: handed.append((x, violated)))
+    gathered(found, work=2e7, show_infeasible=lambda x, violated: handed.append((x, violated)))
     assert handed
     assert all(violated == 1 for _, violated in handed)
 

@@ -47,11 +47,11 @@ def test_walkers_without_implied_columns_bring_points_of_the_whole_model():
 
 def test_walkers_are_shown_what_others_have_found_in_their_own_columns(monkeypatch):
     context = context_of(schedule(0))
-    context.acceptance.infeasible_points(np.arange(context.model.num_columns, dtype=float), 3)
+    context.acceptance.infeasible_points.add(np.arange(context.model.num_columns, dtype=float), 3)
     shown = []
 
     def look(model, *_, infeasible_points, **__):
-        infeasible_points(np.zeros(model.num_columns), 5)
+        infeasible_points.add(np.zeros(model.num_columns), 5)
         shown.append((model.num_columns, infeasible_points.points()))
         return WalkerCounts()
 

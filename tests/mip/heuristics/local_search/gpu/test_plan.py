@@ -161,9 +161,9 @@ def test_most_walkers_start_near_feasible_points_where_there_are_some():
     assert places.known == (MOST_POINTS - 2) // 2
     assert np.array_equal(places.points[0], LAYOUT.values_of(known[0]))
     origins, weights, shares = first_origins(400, places, np.random.default_rng(0))
-    infeasible_points = origins - 400 < places.known
-    assert 0.75 <= infeasible_points.mean() <= 0.95
-    assert shares[infeasible_points].max() == 0.05
+    near = origins - 400 < places.known
+    assert 0.75 <= near.mean() <= 0.95
+    assert shares[near].max() == 0.05
     assert shares[: len(places.points)].max() == 0.0
     assert not weights.any()
 

@@ -103,15 +103,13 @@ def test_the_same_seed_offers_the_same_points():
 def test_nothing_is_offered_that_does_not_hold():
     """x + y = 1 and x + y = 2 cannot both hold; the least violated point is shown instead."""
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
-    shown: list[tuple[np.ndarray, int]] = []
-    acceptance, counts = search(
-        model, 6e5, infeasible_points=lambda x, rows: shown.append((x, rows))
-    )
+    shown = InfeasiblePoints()
+    acceptance, counts = search(model, 6e5, infeasible_points=shown)
     assert len(acceptance.pool) == 0
     assert counts.submitted == 0
     assert counts.epochs >= 1
-    assert shown
-    assert all(rows >= 1 and set(x) <= {0.0, 1.0} for x, rows in shown)
+    assert len(shown)
+    assert all(one.violated_rows >= 1 and set(one.x) <= {0.0, 1.0} for one in shown.points())
 
 
 def test_nearly_feasible_points_of_mixed_models_are_offered_for_completion():
@@ -212,7 +210,7 @@ def test_walkers_leave_the_device_the_share_that_is_not_theirs(monkeypatch):
 def test_nearly_feasible_points_of_others_are_places_to_restart_from():
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
     infeasible_points, asked = InfeasiblePoints(), []
-    infeasible_points(np.array([0.0, 1.0]), 1)
+    infeasible_points.add(np.array([0.0, 1.0]), 1)
 
     class Asked(InfeasiblePoints):
         def points(self):

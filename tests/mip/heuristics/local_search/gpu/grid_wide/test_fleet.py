@@ -28,6 +28,7 @@ from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.run import run_walkers
 from solvers.mip.model import is_feasible
+from solvers.mip.solutions.incumbents import InfeasiblePoints
 from tests.mip.heuristics.local_search.gpu.cases import model_of
 from tests.mip.heuristics.local_search.gpu.grid_wide.cases import CASES
 from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
@@ -138,18 +139,17 @@ def test_runs_repeat(grid_wide_runs):
 
 def test_a_run_without_a_feasible_point_offers_none(grid_wide_runs):
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
-    acceptance, shown = Acceptance(model), []
+    acceptance, shown = Acceptance(model), InfeasiblePoints()
     run_walkers(
         model,
         cpu(),
         acceptance,
         Budget(work=2e5),
         1,
-        infeasible_points=lambda x, rows: shown.append(rows),
+        infeasible_points=shown,
     )
     assert len(acceptance.pool) == 0
-    assert shown
-    assert min(shown) >= 1
+    assert shown.points()[0].violated_rows >= 1
 
 
 def test_a_fleet_of_one_restarts_from_points_and_keeps_what_is_better():
