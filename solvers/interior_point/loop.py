@@ -152,7 +152,7 @@ def _iterate(run: Run) -> Outcome:
             now, best_at = best, iteration
         average = (run.progress.seconds - began) / max(1, iteration)
         limit = _reason_to_stop(run, iteration, iteration - best_at, average)
-        run.system.follow(now.mu / first_mu)
+        run.system.follow(now.mu / first_mu, now.errors.worst)
         following = None if limit is not None else _next(run, now)
         if following is None:
             reason = limit or run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE

@@ -125,6 +125,24 @@ def test_many_entries_for_each_column_are_left_to_panels(monkeypatch: pytest.Mon
     assert solution == pytest.approx(np.full(size, 1.0 / (3.0 * size - 1.0)))
 
 
+def test_solutions_far_from_the_optimum_are_refined_less() -> None:
+    rng = np.random.default_rng(8)
+    A = matrix(rng, 20, 45)
+    f, g = rng.normal(size=45), rng.normal(size=20)
+    taken, missed = [], []
+    for error in (10.0, 1e-4, 0.0, np.nan):
+        system = analysed(A, np.zeros(45, dtype=bool), OnHost())
+        for _ in range(4):
+            system.strengthen()
+        system.follow(1.0, error)
+        system.factorise(10.0 ** rng.uniform(-1.0, 1.0, 45))
+        system.solve(f, g)
+        taken.append(system.solves)
+        missed.append(system.latest_residual)
+    assert taken[0] < taken[1] < taken[2] == taken[3]
+    assert missed[0] <= 1e-1 and missed[1] <= 1e-5 and max(missed[2:]) <= 1e-9
+
+
 class Stubborn(OnHost):
     """Fails until pivots are regularised enough."""
 
