@@ -14,10 +14,9 @@ enum : std::int64_t { FINISHED, PAUSED };
 /// Choice of an item that nothing was decided for.
 constexpr std::int64_t UNTRIED = -1;
 
-/// A search: items and knapsacks, the values of surrogates, and what is decided.
+/// A search: items by falling efficiency, knapsacks, and what is decided.
 struct Tree {
     Integers profit, weight;
-    native::Grid<const std::int64_t> value;
     Span<std::int64_t> choice, room, control;
 
     std::int64_t items() const { return profit.size(); }
@@ -40,8 +39,6 @@ double bound(const Tree &tree, std::int64_t first, std::int64_t least) {
     for (const std::int64_t left : tree.room)
         if (left >= least)
             room += left;
-    if (tree.value.shape(0) > 0)
-        return double(tree.value(first, room));
     std::int64_t added = 0;
     for (std::int64_t i = first; i < tree.items(); ++i) {
         if (tree.weight[i] > room) {
@@ -142,7 +139,7 @@ std::int64_t search(const Tree &tree, Span<std::int64_t> best, std::int64_t node
 } // namespace
 } // namespace knapsack::multiple
 
-NATIVE_STRUCT(knapsack::multiple::Tree, profit, weight, value, choice, room, control)
+NATIVE_STRUCT(knapsack::multiple::Tree, profit, weight, choice, room, control)
 
 NATIVE_MODULE(knapsack_multiple_tree) {
     using namespace knapsack::multiple;

@@ -64,7 +64,7 @@ def test_drawn_problems_are_solved_like_by_brute_force(kind, seed, knapsacks, si
     assert packing.profit == best_profit(problem)
 
 
-@given(problems(), st.sampled_from(["small ones first", "patterns", "table", "relaxation"]))
+@given(problems(), st.sampled_from(["small ones first", "patterns", "items"]))
 @settings(max_examples=200, deadline=None)
 def test_each_search_finds_the_best_without_the_others(problem, which):
     with pytest.MonkeyPatch.context() as patch:
@@ -74,8 +74,6 @@ def test_each_search_finds_the_best_without_the_others(problem, which):
             patch.setattr(searches.completion, "MOST_NODES", 0)
         if which != "patterns":
             patch.setattr(searches, "MOST_PRICED", 0)
-        if which == "relaxation":
-            patch.setattr(searches, "MOST_CELLS", 0)
         packing = solve_multiple(problem)
     check(problem, packing)
     assert packing.is_optimal
