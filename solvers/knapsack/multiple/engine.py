@@ -11,8 +11,9 @@
 5. What is left is searched item by item (``tree.cpp``), with more of 2 in between. An item goes
    into each knapsack in which it fits, the tightest first, and at last nowhere. What the items that
    follow add is bounded by the surrogate problem's relaxation. (Its exact values, tabulated for
-   every number of items and every room, proved none of 160 drawn problems more.) Knapsacks with equal room are tried once, and no item is packed while one that is no
-   heavier and worth no less is left out.
+   every number of items and every room, proved none of 160 drawn problems more.) Knapsacks with
+   equal room are tried once, and no item is packed while one that is no heavier and worth no less
+   is left out.
 """
 
 from __future__ import annotations
