@@ -37,10 +37,8 @@ void leave(RealsOut parts, std::int64_t part, const Choice &best) {
 
 /// What pricing reads of columns and leaves of them.
 struct Pricing {
-    Matrix matrix;
-    Reals cost, y, pivot_row;
-    Ints position;
-    Reals basic_cost;
+    const Matrix &matrix;
+    const Costs &costs;
     RealsOut weight, reduced;
     Reals control;
 
@@ -51,12 +49,12 @@ struct Pricing {
             double with_y = 0.0, with_row = 0.0;
             const Index end = matrix.starts[j + 1];
             for (Index k = matrix.starts[j]; k < end; ++k) {
-                with_y += matrix.values[k] * y[matrix.rows[k]];
-                with_row += matrix.values[k] * pivot_row[matrix.rows[k]];
+                with_y += matrix.values[k] * costs.y[matrix.rows[k]];
+                with_row += matrix.values[k] * costs.pivot_row[matrix.rows[k]];
             }
-            const Index place = position[j];
-            const double nonbasic_cost = control[PHASE] == 2.0 ? cost[j] : 0.0;
-            const double s = (place >= 0 ? basic_cost[place] : nonbasic_cost) - with_y;
+            const Index place = costs.position[j];
+            const double nonbasic_cost = control[PHASE] == 2.0 ? costs.cost[j] : 0.0;
+            const double s = (place >= 0 ? costs.basic_cost[place] : nonbasic_cost) - with_y;
             reduced[j] = s;
             if (place >= 0) {
                 weight[j] = 1.0;
@@ -72,22 +70,22 @@ struct Pricing {
 };
 
 /// Reduced costs, Devex weights, and the best candidate of each part.
-void price(std::int64_t columns, std::int64_t, std::int64_t parts, const Matrix &matrix, Reals cost,
-           Reals y, Reals pivot_row, Ints position, Reals basic_cost, RealsOut weight,
-           RealsOut reduced, RealsOut offers, RealsOut control, int threads) {
+void price(std::int64_t columns, std::int64_t, std::int64_t parts, const Matrix &matrix,
+           const Costs &costs, RealsOut weight, RealsOut reduced, RealsOut offers, RealsOut control,
+           int threads) {
     check(matrix, columns);
     check_lengths(CONTROL_SIZE, {{"control", control}});
-    check_lengths(
-        columns,
-        {{"cost", cost}, {"position", position}, {"weight", weight}, {"reduced", reduced}});
+    check_lengths(columns, {{"cost", costs.cost},
+                            {"position", costs.position},
+                            {"weight", weight},
+                            {"reduced", reduced}});
     check_lengths(SLOTS * parts, {{"offers", offers}});
     if (control[STOP] == RUNNING && control[ITERATION] >= control[LIMIT])
         control[STOP] = BATCH_DONE;
     if (control[STOP] != RUNNING)
         return;
     control[COSTS_MOVED] = 0.0;
-    const Pricing pricing = {matrix,     cost,   y,       pivot_row, position,
-                             basic_cost, weight, reduced, control};
+    const Pricing pricing = {matrix, costs, weight, reduced, control};
     native::parallel_for(threads, parts, [&](std::int64_t part) {
         Choice best = NOBODY;
         const double error = pricing.price(Share(part, parts, columns), best);
@@ -97,18 +95,17 @@ void price(std::int64_t columns, std::int64_t, std::int64_t parts, const Matrix 
 }
 
 /// Take the best of the offers, or say why there is none to be trusted.
-Index take_offer(std::int64_t offered, Reals offers, Reals reduced, Reals weight,
-                 RealsOut control) {
-    const std::int64_t place = best_of_parts(offers, offered);
+Index take_offer(const Offers &found, RealsOut control) {
+    const std::int64_t place = best_of_parts(found.offers, found.offered);
     double error = 0.0;
-    for (std::int64_t part = 0; part < offered; ++part)
-        error = std::max(error, offers[SLOTS * part + 2]);
-    const Index q = place >= 0 ? static_cast<Index>(offers[SLOTS * place + 1]) : -1;
+    for (std::int64_t part = 0; part < found.offered; ++part)
+        error = std::max(error, found.offers[SLOTS * part + 2]);
+    const Index q = place >= 0 ? static_cast<Index>(found.offers[SLOTS * place + 1]) : -1;
     control[DUAL_ERROR] = error;
     control[ENTERING] = q;
     if (q >= 0) {
-        control[ENTERING_COST] = reduced[q];
-        control[ENTERING_WEIGHT] = weight[q];
+        control[ENTERING_COST] = found.reduced[q];
+        control[ENTERING_WEIGHT] = found.weight[q];
     }
     if (error > control[ERROR_ALLOWED] && control[SINCE_INVERSE] > 0.0)
         control[STOP] = INACCURATE;
@@ -118,23 +115,22 @@ Index take_offer(std::int64_t offered, Reals offers, Reals reduced, Reals weight
 }
 
 /// Compute d = B^-1 a_q, and the smallest relaxed ratio of each part.
-void direction(std::int64_t size, std::int64_t stride, std::int64_t columns, std::int64_t offered,
-               std::int64_t parts, const Matrix &matrix, Reals inverse, Reals x, Ints basic,
-               Reals reduced, Reals weight, Reals offers, RealsOut d, RealsOut nearest,
-               RealsOut control, int threads) {
-    check(matrix, columns);
+void direction(const Shape &shape, const Matrix &matrix, const Offers &found, Reals inverse,
+               Reals x, Ints basic, RealsOut d, RealsOut nearest, RealsOut control, int threads) {
+    const std::int64_t size = shape.size, stride = shape.stride, parts = shape.parts;
+    check(matrix, shape.columns);
     check_lengths(CONTROL_SIZE, {{"control", control}});
     check_lengths(size * stride, {{"inverse", inverse}});
     check_lengths(size, {{"x", x}, {"basic", basic}, {"d", d}});
-    check_lengths(columns, {{"reduced", reduced}, {"weight", weight}});
-    check_lengths(SLOTS * offered, {{"offers", offers}});
+    check_lengths(shape.columns, {{"reduced", found.reduced}, {"weight", found.weight}});
+    check_lengths(SLOTS * found.offered, {{"offers", found.offers}});
     check_lengths(SLOTS * parts, {{"nearest", nearest}});
     if (control[STOP] != RUNNING)
         return;
-    const Index q = take_offer(offered, offers, reduced, weight, control);
+    const Index q = take_offer(found, control);
     if (control[STOP] != RUNNING)
         return;
-    const Basic basics = {columns, x, basic, d, control};
+    const Basic basics = {shape.columns, x, basic, d, control};
     native::parallel_for(threads, parts, [&](std::int64_t part) {
         const Share share(part, parts, size);
         double *const sums = d.data();
@@ -215,9 +211,11 @@ struct Positions {
 };
 
 /// Make the pivot, except for the inverse.
-void make_pivot(std::int64_t size, std::int64_t stride, std::int64_t columns, std::int64_t parts,
-                Reals inverse, Reals d, Reals cost, Reals chosen, RealsOut x, IntsOut basic,
-                IntsOut position, RealsOut basic_cost, RealsOut pivot_row, RealsOut control, int) {
+void make_pivot(const Shape &shape, Reals inverse, Reals d, Reals cost, Reals chosen, RealsOut x,
+                IntsOut basic, IntsOut position, RealsOut basic_cost, RealsOut pivot_row,
+                RealsOut control, int) {
+    const std::int64_t size = shape.size, stride = shape.stride, columns = shape.columns;
+    const std::int64_t parts = shape.parts;
     check_lengths(CONTROL_SIZE, {{"control", control}});
     check_lengths(size * stride, {{"inverse", inverse}});
     check_lengths(size, {{"d", d},

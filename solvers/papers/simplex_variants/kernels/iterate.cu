@@ -8,8 +8,7 @@
 #include "paper.cuh"
 
 __device__ __forceinline__ void price(
-    int columns, int lanes, int parts, const Matrix& matrix, const REAL* cost, const REAL* y,
-    const REAL* pivot_row, const INDEX* position, const REAL* basic_cost, REAL* weight,
+    int columns, int lanes, int parts, const Matrix& matrix, const Costs& costs, REAL* weight,
     REAL* reduced, REAL* offers, REAL* control) {
     if (stopped(control)) return;
     if (control[ITERATION] >= control[LIMIT]) {
@@ -31,15 +30,16 @@ __device__ __forceinline__ void price(
         REAL with_y = REAL(0), with_row = REAL(0);
         if (j < columns) {
             for (INDEX k = matrix.starts[j] + lane; k < matrix.starts[j + 1]; k += lanes) {
-                with_y += matrix.values[k] * y[matrix.rows[k]];
-                with_row += matrix.values[k] * pivot_row[matrix.rows[k]];
+                with_y += matrix.values[k] * costs.y[matrix.rows[k]];
+                with_row += matrix.values[k] * costs.pivot_row[matrix.rows[k]];
             }
         }
         with_y = team_sum(with_y, lanes);
         with_row = team_sum(with_row, lanes);
         if (j >= columns || lane != 0) continue;
-        const INDEX place = position[j];
-        const REAL own_cost = place >= 0 ? basic_cost[place] : with_cost ? cost[j] : REAL(0);
+        const INDEX place = costs.position[j];
+        const REAL nonbasic_cost = with_cost ? costs.cost[j] : REAL(0);
+        const REAL own_cost = place >= 0 ? costs.basic_cost[place] : nonbasic_cost;
         const REAL s = own_cost - with_y;
         reduced[j] = s;
         if (place >= 0) {
@@ -62,14 +62,13 @@ __device__ __forceinline__ void price(
 }
 
 __device__ __forceinline__ void direction(
-    int size, int stride, int columns, int offered, int parts, const Matrix& matrix,
-    const REAL* inverse, const REAL* x, const INDEX* basic, const REAL* reduced,
-    const REAL* weight, const REAL* offers, REAL* d, REAL* nearest, REAL* control) {
+    const Shape& shape, const Matrix& matrix, const Offers& found, const REAL* inverse,
+    const REAL* x, const INDEX* basic, REAL* d, REAL* nearest, REAL* control) {
     if (stopped(control)) return;
-    const Choice best = best_of_parts(offers, offered);
+    const Choice best = best_of_parts(found.offers, found.offered);
     REAL error = REAL(0);
-    for (int part = threadIdx.x; part < offered; part += BLOCK) {
-        const REAL other = offers[SLOTS * part + 2];
+    for (int part = threadIdx.x; part < found.offered; part += BLOCK) {
+        const REAL other = found.offers[SLOTS * part + 2];
         error = other > error ? other : error;
     }
     error = block_max(error);
@@ -78,8 +77,8 @@ __device__ __forceinline__ void direction(
         control[DUAL_ERROR] = error;
         control[ENTERING] = REAL(best.index);
         if (best.index >= 0) {
-            control[ENTERING_COST] = reduced[best.index];
-            control[ENTERING_WEIGHT] = weight[best.index];
+            control[ENTERING_COST] = found.reduced[best.index];
+            control[ENTERING_WEIGHT] = found.weight[best.index];
         }
         if (inaccurate) control[STOP] = REAL(INACCURATE);
         else if (best.index < 0) control[STOP] = REAL(NO_CANDIDATE);
@@ -87,13 +86,13 @@ __device__ __forceinline__ void direction(
     if (inaccurate || best.index < 0) return;
     const INDEX begin = matrix.starts[best.index], end = matrix.starts[best.index + 1];
     Choice closest = {REAL(0), -1};
-    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < size;
-         i += (long long)parts * BLOCK) {
+    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < shape.size;
+         i += (long long)shape.parts * BLOCK) {
         REAL sum = REAL(0);
         for (INDEX k = begin; k < end; ++k)
-            sum += matrix.values[k] * inverse[(long long)matrix.rows[k] * stride + i];
+            sum += matrix.values[k] * inverse[(long long)matrix.rows[k] * shape.stride + i];
         d[i] = sum;
-        const Ratio<REAL> ratio = ratio_of(x[i], sum, basic[i] >= columns, control);
+        const Ratio<REAL> ratio = ratio_of(x[i], sum, basic[i] >= shape.columns, control);
         if (ratio.blocks) closest.take(-ratio.relaxed, (INDEX)i);
     }
     closest = block_best(closest);
@@ -133,15 +132,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose(
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) make_pivot(
-    int size, int stride, int columns, int parts, const REAL* __restrict__ inverse,
-    const REAL* __restrict__ d, const REAL* __restrict__ cost, const REAL* __restrict__ chosen,
-    REAL* __restrict__ x, INDEX* __restrict__ basic, INDEX* __restrict__ position,
-    REAL* __restrict__ basic_cost, REAL* __restrict__ pivot_row, REAL* control) {
+__device__ __forceinline__ void make_pivot(
+    const Shape& shape, const REAL* __restrict__ inverse, const REAL* __restrict__ d,
+    const REAL* __restrict__ cost, const REAL* __restrict__ chosen, REAL* __restrict__ x,
+    INDEX* __restrict__ basic, INDEX* __restrict__ position, REAL* __restrict__ basic_cost,
+    REAL* __restrict__ pivot_row, REAL* control) {
     __shared__ REAL shared_theta;
     if (stopped(control)) return;
-    const Choice best = best_of_parts(chosen, parts);
-    for (int part = threadIdx.x; part < parts; part += BLOCK) {
+    const Choice best = best_of_parts(chosen, shape.parts);
+    for (int part = threadIdx.x; part < shape.parts; part += BLOCK) {
         if ((INDEX)chosen[SLOTS * part + 1] == best.index) shared_theta = chosen[SLOTS * part + 2];
     }
     __syncthreads();
@@ -156,8 +155,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) make_pivot(
     const INDEX q = (INDEX)control[ENTERING];
     const bool phase_two = control[PHASE] == REAL(2);
     const REAL tolerance = control[PRIMAL_TOLERANCE];
-    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < size;
-         i += (long long)parts * BLOCK) {
+    for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < shape.size;
+         i += (long long)shape.parts * BLOCK) {
         if (i == r) {
             position[basic[i]] = -1;
             position[q] = r;
@@ -168,12 +167,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK) make_pivot(
             const REAL moved = x[i] - theta * d[i];
             x[i] = moved;
             if (!phase_two) {
-                const REAL c = infeasibility_cost(moved, basic[i] >= columns, tolerance);
+                const REAL c = infeasibility_cost(moved, basic[i] >= shape.columns, tolerance);
                 if (c != basic_cost[i]) control[COSTS_MOVED] = REAL(1);
                 basic_cost[i] = c;
             }
         }
-        pivot_row[i] = inverse[i * stride + r] / pivot;
+        pivot_row[i] = inverse[i * shape.stride + r] / pivot;
     }
     if (first_thread()) {
         control[LEAVING] = REAL(r);

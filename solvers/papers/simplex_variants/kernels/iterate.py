@@ -23,11 +23,12 @@ smaller index.
 
 from __future__ import annotations
 
-from solvers.kernels.declaration import Kernel, arguments
+from solvers.kernels.declaration import Kernel, arguments, structure
 from solvers.kernels.family import Family
 from solvers.papers.simplex_variants.kernels.layout import (
     CONTROL,
     MATRIX,
+    SHAPE,
     by_column_of_inverse,
     by_parts,
     work_of_inverse,
@@ -38,10 +39,12 @@ PRICE = Kernel(
     arguments=(
         *arguments("int columns, lanes, parts"),
         *MATRIX,
-        *arguments(
-            "real[] cost, y, pivot_row; index[] position; real[] basic_cost; inout real[] weight; "
-            "out real[] reduced, offers"
+        *structure(
+            "costs",
+            "real[] cost, y, pivot_row; index[] position; real[] basic_cost",
+            prefix="",
         ),
+        *arguments("inout real[] weight; out real[] reduced, offers"),
         *CONTROL,
     ),
     contract="reduced (columns,) = c - A'y (c of nonbasic columns is zero in phase 1), Devex "
@@ -56,12 +59,10 @@ PRICE = Kernel(
 DIRECTION = Kernel(
     name="direction",
     arguments=(
-        *arguments("int size, stride, columns, offered, parts"),
+        *SHAPE,
         *MATRIX,
-        *arguments(
-            "real[] inverse, x; index[] basic; real[] reduced, weight, offers; "
-            "out real[] d, nearest"
-        ),
+        *structure("found", "int offered; real[] reduced, weight, offers", prefix=""),
+        *arguments("real[] inverse, x; index[] basic; out real[] d, nearest"),
         *CONTROL,
     ),
     contract="With q the best of the offers, d (size,) = B^-1 a_q and each block's smallest "
@@ -91,9 +92,10 @@ CHOOSE = Kernel(
 MAKE_PIVOT = Kernel(
     name="make_pivot",
     arguments=(
+        *SHAPE,
         *arguments(
-            "int size, stride, columns, parts; real[] inverse, d, cost, chosen; inout real[] x; "
-            "inout index[] basic, position; inout real[] basic_cost; out real[] pivot_row"
+            "real[] inverse, d, cost, chosen; inout real[] x; inout index[] basic, position; "
+            "inout real[] basic_cost; out real[] pivot_row"
         ),
         *CONTROL,
     ),
@@ -101,6 +103,7 @@ MAKE_PIVOT = Kernel(
     "normalised pivot row. Stops instead where the pivot is too small to be trusted.",
     launch=by_parts,
     work=lambda values: 4 * int(values["size"]),
+    bounds="BLOCK",
 )
 
 UPDATE = Kernel(

@@ -43,6 +43,9 @@ CONTROL = arguments("inout real[] control")
 MATRIX = structure("matrix", "index[] starts, rows; real[] values", prefix="")
 """A by columns, which is A' by rows: pricing reads it in one stream (paper, section 3.2)."""
 
+SHAPE = structure("shape", "int size, stride, columns, parts", prefix="")
+"""Rows, the distance of the inverse's columns, columns, and blocks that share a reduction."""
+
 
 def by_parts(values: Values) -> Launch:
     """Return a launch of as many blocks as share the reduction."""

@@ -14,6 +14,9 @@ using INDEX = std::int32_t;
 #include "rules.cuh"
 
 NATIVE_STRUCT(simplex::paper::Matrix, starts, rows, values)
+NATIVE_STRUCT(simplex::paper::Shape, size, stride, columns, parts)
+NATIVE_STRUCT(simplex::paper::Costs, cost, y, pivot_row, position, basic_cost)
+NATIVE_STRUCT(simplex::paper::Offers, offered, reduced, weight, offers)
 
 namespace simplex::paper {
 

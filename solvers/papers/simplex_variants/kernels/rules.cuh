@@ -27,6 +27,24 @@ struct Matrix {
     Array<const REAL> values;
 };
 
+// Rows, the distance of the inverse's columns, columns, and blocks that share a reduction.
+struct Shape {
+    int size, stride, columns, parts;
+};
+
+// What pricing reads beside A: costs, the duals, the pivot row, and what is basic.
+struct Costs {
+    Array<const REAL> cost, y, pivot_row;
+    Array<const INDEX> position;
+    Array<const REAL> basic_cost;
+};
+
+// What pricing leaves: reduced costs and weights, and the best candidate of each block.
+struct Offers {
+    int offered;
+    Array<const REAL> reduced, weight, offers;
+};
+
 template <class Real>
 BOTH Real magnitude(Real value) { return value < Real(0) ? -value : value; }
 

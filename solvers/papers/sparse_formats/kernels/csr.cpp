@@ -1,4 +1,6 @@
 // Product of a matrix in compressed rows on the CPU; csr.py states the contract.
+#include <cmath>
+
 #include "native/bindings.h"
 #include "native/threads.h"
 
@@ -6,27 +8,32 @@ using namespace native;
 
 namespace {
 
-using Ints = Span<const std::int32_t>;
-using Reals = Span<const double>;
+using REAL = double;
+using INDEX = std::int32_t;
+#include "csr.cuh"
 
-/// Multiply the matrix by a vector.
-void csr_multiply(std::int64_t rows, int, Ints starts, Ints indices, Reals values, std::int64_t,
-                  std::int64_t, std::int64_t, Ints, Ints, Span<double>, Span<std::int32_t>,
-                  Reals vector, Span<double> product, int threads) {
-    check_length("starts", starts.size(), rows + 1);
+/// Multiply the matrix by a vector; one thread has no use for shares of rows.
+void csr_multiply(const Compressed &matrix, const Shares &, Span<const double> vector,
+                  Span<double> product, int threads) {
+    const auto &[rows, starts, indices, values] = matrix;
+    check_length("starts", starts.size(), std::int64_t{rows} + 1);
     check_length("product", product.size(), rows);
     check_length("indices", indices.size(), starts[rows]);
     check_length("values", values.size(), starts[rows]);
     parallel_for(threads, rows, [&](std::int64_t row) {
-        const std::int64_t end = starts[row + 1];
+        const std::int64_t end = matrix.starts[row + 1];
         double total = 0.0;
 #pragma GCC unroll 4 // rows are short: their jumps take as long as their sums
-        for (std::int64_t entry = starts[row]; entry < end; ++entry)
-            total += values[entry] * vector[indices[entry]];
+        for (std::int64_t entry = matrix.starts[row]; entry < end; ++entry)
+            total += matrix.values[entry] * vector[matrix.indices[entry]];
         product[row] = total;
     });
 }
 
 } // namespace
+
+NATIVE_STRUCT(Compressed, rows, starts, indices, values)
+NATIVE_STRUCT(Shares, lanes, long_length, chunk, chunks, chunk_rows, chunk_firsts, partials,
+              tickets)
 
 NATIVE_MODULE(papers_sparse_formats_csr) { NATIVE_KERNELS(module, csr_multiply); }

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernels.declaration import WARP, Kernel, Launch, Values, arguments
+from solvers.kernels.declaration import WARP, Kernel, Launch, Values, arguments, structure
 from solvers.kernels.family import Family
 
 BLOCK = 256
@@ -79,10 +79,15 @@ def launch(values: Values) -> Launch:
 
 CSR_MULTIPLY = Kernel(
     name="csr_multiply",
-    arguments=arguments(
-        "index rows; int lanes; index[] starts, indices; real[] values; "
-        "index long_length, chunk, chunks; index[] chunk_rows, chunk_firsts; "
-        "inout real[] partials; inout index[] tickets; real[] vector; out real[] product"
+    arguments=(
+        *structure("matrix", "index rows; index[] starts, indices; real[] values", prefix=""),
+        *structure(
+            "shared",
+            "int lanes; index long_length, chunk, chunks; index[] chunk_rows, chunk_firsts; "
+            "inout real[] partials; inout index[] tickets",
+            prefix="",
+        ),
+        *arguments("real[] vector; out real[] product"),
     ),
     contract="product (rows,) becomes the matrix times vector (columns,). Rows of at most "
     "long_length entries have 'lanes' threads each; longer ones are cut into chunks of 'chunk' "
