@@ -54,14 +54,9 @@ A step of Newton's iteration was tried, and makes this error larger where it is 
 
 
 @dataclass(eq=False)
-class Workspace:
-    """Everything that pivots read and change; names are those of ``kernels/iterate.py``.
+class Sizes:
+    """Rows, columns, where columns of the inverse begin, and how threads share them out."""
 
-    ``inverse`` (m * stride,) holds column k of B^-1 in its row k. Sizes: ``y``, ``x``, ``d``,
-    ``basic_cost``, ``pivot_row``, ``rhs`` are (m,), ``weight`` and ``reduced`` (n,).
-    """
-
-    device: Device
     size: int
     stride: int
     columns: int
@@ -69,24 +64,55 @@ class Workspace:
     team: int
     column_parts: int
     row_parts: int
+
+
+@dataclass(eq=False)
+class FormArrays:
+    """The problem: A by columns, costs (n,) and right sides (m,)."""
+
     starts: Any
     rows: Any
     values: Any
     cost: Any
     rhs: Any
+
+
+@dataclass(eq=False)
+class BasisArrays:
+    """The basis, and what follows from it; ``inverse`` (m * stride,) holds column k in row k.
+
+    ``basic``, ``x``, ``y`` and ``basic_cost`` are (m,), ``position`` of variables is (n + m,).
+    """
+
     inverse: Any
     basic: Any
     position: Any
     x: Any
     y: Any
-    d: Any
     basic_cost: Any
+
+
+@dataclass(eq=False)
+class SearchArrays:
+    """What a pivot is chosen by: ``d`` and ``pivot_row`` (m,), ``weight`` and ``reduced`` (n,).
+
+    The others are what blocks leave of a reduction.
+    """
+
+    d: Any
     pivot_row: Any
     weight: Any
     reduced: Any
     offers: Any
     nearest: Any
     chosen: Any
+
+
+@dataclass(eq=False)
+class Workspace(Sizes, FormArrays, BasisArrays, SearchArrays):
+    """Everything that pivots read and change; names are those of ``kernels/iterate.py``."""
+
+    device: Device
     control: Any
 
 
