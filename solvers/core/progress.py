@@ -106,6 +106,11 @@ class Progress:
         """Whether another engine is at work on the same GPU, which needs some of it."""
         return False
 
+    @property
+    def wants_point(self) -> bool:
+        """Whether somebody waits for the point of least error so far, to be handed over."""
+        return False
+
     def should_stop(self) -> StopReason | None:
         """Return the reason to stop now, or None to go on."""
         if self.interrupted:
@@ -220,6 +225,11 @@ class DetachableProgress(Progress):
     def shares_gpu(self) -> bool:
         """Whether another engine is at work on the same GPU, by the parent."""
         return self._parent.shares_gpu
+
+    @property
+    def wants_point(self) -> bool:
+        """Whether somebody waits for the point of least error so far, by the parent."""
+        return self._parent.wants_point
 
     def abandon(self) -> None:
         """Tell the work to stop without an answer, and hear it no more."""

@@ -46,10 +46,10 @@ the rows leaves of a free column's pivot does: with 1e-8 to the end ``de080285``
 
 RESIDUAL_BY_ERROR, LEAST_RESIDUAL, MOST_RESIDUAL = 1e-2, 1e-10, 1e-3
 """Relative residual of a solution for each unit of the iterate's largest relative error, at least
-and at most. What a direction misses comes back in the residuals of the next iterate, so that it need
-be no smaller than those. Models of Netlib take 927 iterations and 5,184 solves, and 928 and 7,107
-with 1e-10 throughout; 1e-3 for each unit 927 and 5,354, and 0.1 with one model more 974 and 5,397.
-With 1e-12 and 1e-7 throughout `greenbea`, with 1e-9 `cycle` ended short of a tolerance of 1e-8."""
+and at most. What a direction misses comes back in the residuals of the next iterate, so that it
+need be no smaller than those. Models of Netlib take 927 iterations and 5,184 solves, and 928 and
+7,107 with 1e-10 throughout; 1e-3 for each unit 927 and 5,354, and 0.1 with one model more 974 and
+5,397. With 1e-12 and 1e-7 throughout `greenbea`, with 1e-9 `cycle` ended short of 1e-8."""
 
 PIVOT_SHARE = 1e-14
 """Part of a pivot that is added to it, which rounding cannot outweigh where equations depend on

@@ -44,6 +44,8 @@ class IntermediatePoints:
     ----------
     hand_out : callable
         Takes an outcome of the original problem that is not optimal yet.
+    wanted : callable, optional
+        Whether somebody waits for a point, and gets any that is nearer than the last one.
 
     Attributes
     ----------
@@ -51,8 +53,11 @@ class IntermediatePoints:
         What handing out the last point took: the last one at a limit will take as long.
     """
 
-    def __init__(self, hand_out: Callable[[Outcome], None]) -> None:
+    def __init__(
+        self, hand_out: Callable[[Outcome], None], wanted: Callable[[], bool] = lambda: False
+    ) -> None:
         self._hand_out = hand_out
+        self._wanted = wanted
         self._undo: Callable[[Outcome], Outcome] | None = None
         self._error = math.inf
         self.seconds = 0.0
@@ -65,6 +70,8 @@ class IntermediatePoints:
 
     def is_due(self, statistics: Statistics) -> bool:
         """Whether a point of these errors is near enough to be handed out, and it is time."""
+        if statistics.worst < self._error and self._wanted():
+            return True
         near = statistics.worst <= GAIN * self._error
         return near and time.perf_counter() >= self._next
 

@@ -72,6 +72,20 @@ def test_it_is_due_when_the_error_has_halved_and_what_the_last_one_took_is_small
     assert not made.is_due(errors(np.nan))
 
 
+def test_whoever_waits_gets_the_next_nearer_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervision, "FROM_SECONDS", np.inf)
+    monkeypatch.setattr(supervision, "SHARE", 1e-9)
+    waits, given = [True], []
+
+    def take(point: Outcome) -> None:
+        waits[0] = len(given) == 0
+        given.append(point)
+
+    pdlp.solve(SYSTEM, SHORT, Progress(), points=IntermediatePoints(take, lambda: waits[0]))
+    first, second = (verify(SYSTEM, point, SHORT).residuals.largest_relative for point in given)
+    assert second < first
+
+
 @pytest.mark.parametrize("presolve", [False, True])
 def test_the_road_holds_points_of_the_original_model(presolve: bool) -> None:
     progress = Progress()

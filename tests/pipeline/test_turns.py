@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -124,6 +125,29 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         contender.run(Progress())
     assert seen == [("analysing", False), ("iterating", True)]
     assert not within[0].shares_gpu
+
+
+def test_interior_point_begins_with_the_point_that_it_asks_for() -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    clock.now = 10.0
+    within = ContenderProgress(both.first_order(clock), "within")
+    near = Outcome(
+        SolutionStatus.NOTHING, StopReason.TIME_LIMIT, candidate=np.ones(2), row_dual=np.ones(1)
+    )
+
+    def hand_out() -> None:
+        while not within.wants_point:
+            time.sleep(turns.LOOK_AGAIN)
+        within.hold(near)
+
+    assert not within.wants_point
+    first_order = threading.Thread(target=hand_out)
+    first_order.start()
+    start = both.begin(clock)
+    first_order.join()
+    assert start is not None
+    assert (start.x, start.row_dual) == (near.candidate, near.row_dual)
+    assert not within.wants_point
 
 
 def test_interior_point_on_the_gpu_does_not_begin_after_the_end() -> None:

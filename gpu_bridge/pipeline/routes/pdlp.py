@@ -132,7 +132,7 @@ def pdlp_route(
         tolerance = max(options.tolerance, VERTEX_TOLERANCE)
         first_order = dataclasses.replace(first_order, tolerance=tolerance)
         share = PDLP_SHARE * progress.time_left
-    points = pdlp.IntermediatePoints(progress.hold)
+    points = pdlp.IntermediatePoints(progress.hold, lambda: progress.wants_point)
     with progress.budget(share):
         answer, reduction = solve_reduced(
             problem, reduction, first_order, progress, start, norms, points
@@ -172,9 +172,8 @@ def _hedged(
 
     def first_order(contender: Progress) -> Outcome:
         milestone = pdlp.Milestone(max(options.tolerance, VERTEX_TOLERANCE), handed.put)
-        points = pdlp.IntermediatePoints(contender.hold).through(
-            lambda found: back(found, contender)
-        )
+        points = pdlp.IntermediatePoints(contender.hold, lambda: contender.wants_point)
+        points = points.through(lambda found: back(found, contender))
         try:
             found = pdlp.solve(
                 reduced, options, contender, start, norms=norms, milestone=milestone, points=points
