@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.diving.linear import RULES, LinearDives
+from solvers.mip.heuristics.diving.linear import LinearDives
+from solvers.mip.heuristics.diving.rules import RULES
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM, root_relaxation
 from solvers.mip.portfolio.heuristic import (
     OVER,

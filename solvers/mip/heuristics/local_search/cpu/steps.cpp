@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "candidates.h"
+#include "chains.h"
 #include "moves.h"
 #include "scoring.h"
 

@@ -9,7 +9,8 @@ import pytest
 
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.diving.heuristic import AT_ONCE, TURNS_AT_ONCE, ImprovingDive
-from solvers.mip.heuristics.diving.linear import CHANGE, RULES, LinearDives, Relaxations
+from solvers.mip.heuristics.diving.linear import CHANGE, LinearDives, Relaxations
+from solvers.mip.heuristics.diving.rules import RULES
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import MipModel, is_feasible
 from tests.mip.context_of import Taking, context_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.diving.linear import RULES, Ranking, Rule, fractional_columns
+from solvers.mip.heuristics.diving.rules import RULES, Ranking, Rule, fractional_columns
 from tests.mip.inference.domain.models import INF, model_of
 
 
