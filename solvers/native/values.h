@@ -18,7 +18,7 @@
 #include "arrays.h"
 #include "numbers.h"
 
-typedef struct _object PyObject; // Python.h is for a few .cpp files alone
+typedef struct _object PyObject; // its header is for a few .cpp files alone
 
 namespace native {
 
