@@ -97,21 +97,30 @@ def solve(
         device, problem, options, progress, filtered(problem, start), norms, milestone, points
     )
     outcome = None
-    try:
-        outcome = run_with_alternate_scalings(request, settings)
-    except Exception as error:
-        if device.kind == "cpu" or not device.is_out_of_memory(error):
-            if isinstance(device, DeviceGroup):
-                device.explain(error)
-            raise
-    if outcome is None:
-        device.release_memory()
-        progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        request = dataclasses.replace(request, device=cpu())
-        outcome = run_with_alternate_scalings(request, settings)
+    while outcome is None:
+        try:
+            outcome = run_with_alternate_scalings(request, settings)
+        except Exception as error:
+            place = _next_place(request.device, error, progress)
+            latest = None if points is None else points.latest
+            from_there = request.start if latest is None else Start(latest.x, latest.row_dual)
+            request = dataclasses.replace(request, device=place, start=from_there)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)
+
+
+def _next_place(device: Device, error: Exception, progress: Progress) -> Device:
+    """Return where to go on after a device failed; raise its error where that is nowhere."""
+    if device.kind != "cpu" and device.is_out_of_memory(error):
+        device.release_memory()
+        progress.log(f"{device.name} is out of memory; going on on the CPU.")
+        return cpu()
+    if not isinstance(device, DeviceGroup):
+        raise error
+    left = device.left_after(error)
+    progress.log(f"A GPU of {device.name} was lost, or a link ({error}); going on on {left}.")
+    return left
 
 
 def _choose_device(

@@ -51,6 +51,8 @@ class IntermediatePoints:
     ----------
     seconds : float
         What handing out the last point took: the last one at a limit will take as long.
+    latest : Outcome or None
+        The last point, of the problem that the engine was given.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class IntermediatePoints:
         self._undo: Callable[[Outcome], Outcome] | None = None
         self._error = math.inf
         self.seconds = 0.0
+        self.latest: Outcome | None = None
         self._next = time.perf_counter() + FROM_SECONDS
 
     def through(self, undo: Callable[[Outcome], Outcome] | None) -> IntermediatePoints:
@@ -80,7 +83,7 @@ class IntermediatePoints:
         began = time.perf_counter()
         outcome, error = make()
         if error < self._error:
-            self._error = error
+            self._error, self.latest = error, outcome
             self._hand_out(outcome if self._undo is None else self._undo(outcome))
         now = time.perf_counter()
         self.seconds = now - began

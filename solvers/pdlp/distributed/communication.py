@@ -144,7 +144,8 @@ class NcclLinks:
 
     def abandon(self) -> None:
         """End what messages are under way, after a GPU was lost."""
-        for member in self._members:
+        members, self._members = self._members, []
+        for member in members:
             member.abort()
 
     def _own_streams(self) -> list[Any]:

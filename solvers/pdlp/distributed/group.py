@@ -67,19 +67,28 @@ class DeviceGroup(Device):
             self._links.append(HostLinks() if self.kind == "cpu" else NcclLinks(indices))
         return self._links[0]
 
-    def explain(self, error: Exception) -> None:
-        """Raise an error in words for one of CuPy or NCCL, by which a GPU or a link was lost.
+    def left_after(self, error: Exception) -> Device:
+        """Return a member that works after one, or the connection between them, was lost.
 
         Raises
         ------
         DeviceError
-            What was lost, and what to do.
+            None works any more.
+        Exception
+            The error, where it is none of a GPU.
         """
-        if type(error).__module__.startswith("cupy"):
-            raise DeviceError(
-                f"{self.name}: a GPU, or the connection between them, was lost during the solve "
-                f"({error}). Solve again on one that works, for example with device='cuda:0'."
-            ) from error
+        if not isinstance(error, DeviceError) and not type(error).__module__.startswith("cupy"):
+            raise error
+        for link in self._links:
+            link.abandon()
+        for device, member in enumerate(self.members):
+            try:
+                with self.on(device):
+                    float(self.xp.zeros(1).sum())
+            except Exception:  # whatever a lost GPU raises
+                continue
+            return member
+        raise DeviceError(f"{self.name}: all of them were lost ({error}).")
 
     def on(self, member: int) -> AbstractContextManager[Any]:
         """Return a context in which one member is the current device."""

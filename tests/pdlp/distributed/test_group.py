@@ -28,6 +28,7 @@ from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.supervision import IntermediatePoints
 from solvers.sparse.shape import Plan
 from solvers.sparse.slices import Slices
 from tests.pdlp.lps import random_lp
@@ -211,8 +212,40 @@ def test_a_lost_gpu_ends_the_wait_for_the_others(status, is_lost):
     assert abandoned == [True]
 
 
-def test_what_the_gpus_raise_is_told_in_words():
-    error = type("NcclError", (RuntimeError,), {"__module__": "cupy_backends.cuda"})("unhandled")
-    with pytest.raises(DeviceError, match=r"2 x .*lost during the solve \(unhandled\)"):
-        group_of(2).explain(error)
-    group_of(2).explain(ValueError("is not theirs"))
+def test_another_goes_on_where_one_is_lost(monkeypatch):
+    problem = random_lp(1, 20, 30)
+    reached = solve_on(cpu(), problem, monkeypatch, tolerance=1e-3)
+    run, asked = pdlp.run_with_alternate_scalings, []
+    error = type("NcclError", (RuntimeError,), {"__module__": "cupy_backends.cuda"})
+    points = IntermediatePoints(lambda outcome: None)
+
+    def lost_at_first(request, settings):
+        asked.append(request)
+        if len(asked) == 1:
+            points.latest = reached
+            raise error("unhandled")
+        return run(request, settings)
+
+    monkeypatch.setattr(pdlp, "run_with_alternate_scalings", lost_at_first)
+    monkeypatch.setattr(pdlp, "find_devices", lambda wanted: group_of(2).members)
+    lines: list[str] = []
+    progress = Progress(600.0)
+    monkeypatch.setattr(progress, "log", lines.append)
+    found = pdlp.solve(problem, EngineOptions(device="cuda:all"), progress, points=points)
+    assert found.solution_status is SolutionStatus.OPTIMAL
+    assert not isinstance(asked[1].device, DeviceGroup)
+    assert asked[1].start.x is reached.x
+    assert "was lost, or a link (unhandled); going on on cpu" in lines[1]
+
+
+def test_where_none_is_left_the_solve_ends(monkeypatch):
+    group = group_of(2)
+
+    def lost(member):
+        raise RuntimeError("gone")
+
+    monkeypatch.setattr(DeviceGroup, "on", lambda self, member: lost(member))
+    with pytest.raises(DeviceError, match=r"all of them were lost \(unhandled\)"):
+        group.left_after(DeviceError("unhandled"))
+    with pytest.raises(ValueError, match="is not theirs"):
+        group.left_after(ValueError("is not theirs"))
