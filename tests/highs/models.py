@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
+from solvers.highs.task import Model, Task
 
 
 def market_split(m: int = 4, n: int = 30, seed: int = 0) -> Problem:
@@ -56,3 +57,21 @@ def transport(sources: int, sinks: int, seed: int = 0) -> Problem:
     sides = np.concatenate([supply, demand])
     cost = random.integers(1, 100, sources * sinks)
     return Problem.from_arrays(cost, sp.vstack([by_source, by_sink]), sides, sides)
+
+
+def task_of(problem: Problem) -> Task:
+    """Return the task of solving a problem without presolve, from zero."""
+    A = problem.matrix
+    model = Model(
+        problem.cost,
+        problem.offset,
+        problem.lower,
+        problem.upper,
+        problem.row_lower,
+        problem.row_upper,
+        A.indptr,
+        A.indices,
+        A.data,
+        problem.integrality.astype(np.int8),
+    )
+    return Task(model, {"threads": 1, "presolve": "off"}, x=np.zeros(problem.num_columns))

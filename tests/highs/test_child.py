@@ -1,4 +1,4 @@
-"""The child process: crashes, its end with the parent, and the page they share."""
+"""The child process: crashes, and its end with the parent."""
 
 from __future__ import annotations
 
@@ -20,18 +20,8 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import Progress, left_behind
-from solvers.highs import child, in_process, messages, process_pool, solve
-from solvers.highs.messages import (
-    INCUMBENT,
-    OFFER,
-    Failure,
-    SharedPage,
-    TruncatedError,
-    receive,
-    send,
-)
-from solvers.highs.task import Model, Reply, Task
-from tests.highs.models import covering, market_split
+from solvers.highs import child, in_process, process_pool, solve
+from tests.highs.models import covering, task_of
 from tests.locations import ROOT
 from tests.soon import LONG, soon
 
@@ -241,82 +231,7 @@ def test_large_models_go_to_a_child_and_small_ones_do_not():
     small = covering(20, 10)
     large = covering(30_000, 20_000)
     for problem, expected in ((small, True), (large, False)):
-        assert child.is_small(_task(problem)) is expected
-
-
-def _task(problem) -> Task:
-    A = problem.matrix
-    model = Model(
-        problem.cost,
-        problem.offset,
-        problem.lower,
-        problem.upper,
-        problem.row_lower,
-        problem.row_upper,
-        A.indptr,
-        A.indices,
-        A.data,
-        problem.integrality.astype(np.int8),
-    )
-    return Task(model, {"threads": 1, "presolve": "off"}, x=np.zeros(problem.num_columns))
-
-
-def through_a_pipe(thing):
-    """Return what comes out of a pipe when ``thing`` is sent by another thread, as it may block."""
-    ends = os.pipe()
-    read, write = os.fdopen(ends[0], "rb", 0), os.fdopen(ends[1], "wb", 0)
-    with read:
-
-        def write_all():
-            with write:
-                send(thing, write)
-
-        sender = threading.Thread(target=write_all)
-        sender.start()
-        back = receive(read)
-        sender.join()
-        assert read.read() == b""
-    return back
-
-
-def test_tasks_and_replies_survive_the_pipe():
-    task = _task(market_split())
-    back = through_a_pipe(task)
-    assert back.settings == task.settings
-    np.testing.assert_array_equal(back.x, task.x)
-    np.testing.assert_array_equal(back.model.value, task.model.value)
-    assert back.model.value.dtype == np.float64
-    assert back.model.start.flags.writeable
-    assert back.model.offset == task.model.offset
-    reply = Reply(
-        SolutionStatus.FEASIBLE,
-        StopReason.ITERATION_LIMIT,
-        objective=np.nan,
-        x=np.zeros(0),
-        message="é",
-    )
-    again = through_a_pipe(reply)
-    assert (again.solution_status, again.stop_reason, again.message) == (
-        reply.solution_status,
-        reply.stop_reason,
-        "é",
-    )
-    assert np.isnan(again.objective)
-    assert again.bound == -np.inf
-    assert again.x.shape == (0,)
-    assert again.row_dual is None
-    failure = Failure("EngineError", "no thanks")
-    assert through_a_pipe(failure) == failure
-
-
-@pytest.mark.parametrize("part", [0.0, 0.001, 0.5, 0.999])
-def test_a_part_of_a_message_is_no_message(tmp_path, part):
-    path = tmp_path / "message"
-    with path.open("wb", 0) as stream:
-        send(_task(market_split()), stream)
-        stream.truncate(int(part * path.stat().st_size))
-    with path.open("rb", 0) as stream, pytest.raises(TruncatedError):
-        receive(stream)
+        assert child.is_small(task_of(problem)) is expected
 
 
 @pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space cannot be reserved here")
@@ -384,43 +299,6 @@ def test_streams_that_are_closed_are_not_taken_for_ours():
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False)
     assert done.returncode == 0
-
-
-def page_in(path: Path, columns: int) -> tuple[SharedPage, SharedPage]:
-    """Return the page in a new file, as its maker and as another process has it."""
-    with path.open("x+b") as file:
-        return SharedPage.create(file.fileno(), columns), SharedPage(file.fileno())
-
-
-def test_the_space_of_a_page_is_there_before_it_is_written_to(tmp_path):
-    """A file with holes ends whoever writes to them on a full disk."""
-    for place_of in (os, None):
-        path = tmp_path / f"page {place_of is None}"
-        with path.open("x+b") as file, pytest.MonkeyPatch.context() as patch:
-            if place_of is None:
-                patch.delattr(os, "posix_fallocate", raising=False)
-            messages.reserve(file.fileno(), 3 * 2**20 + 8)
-            assert path.stat().st_size == 3 * 2**20 + 8
-            assert path.stat().st_blocks * 512 >= 3 * 2**20 + 8
-
-
-def test_the_shared_page_gives_each_point_once_and_never_torn(tmp_path):
-    writer, reader = page_in(tmp_path / "page", 3)
-    assert reader.read_point(INCUMBENT) is None
-    writer.write_point(INCUMBENT, 5.0, np.array([1.0, 2.0, 3.0]))
-    objective, x = reader.read_point(INCUMBENT)
-    assert objective == 5.0
-    np.testing.assert_array_equal(x, [1.0, 2.0, 3.0])
-    assert reader.read_point(INCUMBENT) is None
-    assert reader.read_point(OFFER) is None
-    writer.write_point(INCUMBENT, 4.0, np.array([1.0, 1.0, 1.0]))
-    writer._points[INCUMBENT][1] = 7.0  # half of the next point is there already
-    assert reader.read_point(INCUMBENT) is None
-    writer.write_point(INCUMBENT, 3.0, np.array([0.0, 7.0, 0.0]))
-    assert reader.read_point(INCUMBENT)[0] == 3.0
-    del x
-    writer.close()
-    reader.close()
 
 
 def test_a_child_does_not_wait_for_scipy():

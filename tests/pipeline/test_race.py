@@ -8,121 +8,35 @@ from __future__ import annotations
 import io
 import signal
 import threading
-from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
-from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import race as module
 from gpu_bridge.pipeline.race import Contender, ContenderProgress, better, race
 from gpu_bridge.report.progress import BridgeProgress
-from gpu_bridge.verify.verify import verify
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Patience, Progress, left_behind
+from tests.pipeline.made_up_engines import (
+    DIET,
+    ENDLESS,
+    IMPOSSIBLE,
+    OPTIONS,
+    OUTSIDE,
+    RIGHT,
+    WORSE,
+    WORST,
+    Gates,
+    claim,
+    raises,
+    run_race,
+    says,
+    says_when,
+    works_until_told,
+)
 from tests.soon import LONG, soon
-
-DIET = Problem.from_arrays([2, 3], [[1, 1]], [4], upper=[3, np.inf])
-IMPOSSIBLE = Problem.from_arrays([1, 1], [[1, 1], [1, 1]], [3, -np.inf], [np.inf, 2])
-ENDLESS = Problem.from_arrays([-1, 0], [[1, -1]], [0], [0])
-OPTIONS = make_options()
-
-
-def claim(
-    x: list[float] | None = None,
-    y: list[float] | None = None,
-    status: SolutionStatus = SolutionStatus.OPTIMAL,
-    reason: StopReason = StopReason.CONVERGED,
-    **more: object,
-) -> Outcome:
-    """Return what an engine says, before it is verified."""
-    return Outcome(
-        status,
-        reason,
-        x=None if x is None else np.array(x),
-        row_dual=None if y is None else np.array(y),
-        engine="made-up",
-        **more,  # type: ignore[arg-type]
-    )
-
-
-RIGHT = claim([3.0, 1.0], [3.0])
-OUTSIDE = claim([0.0, 0.0], [3.0])
-WORSE = claim([0.0, 4.0], [0.0])
-WORST = claim([3.0, 4.0], [0.0])
-
-
-class Gates:
-    """Events by name, all opened at the end so that no thread is left waiting."""
-
-    def __init__(self) -> None:
-        self._events: dict[str, threading.Event] = {}
-
-    def __getitem__(self, name: str) -> threading.Event:
-        return self._events.setdefault(name, threading.Event())
-
-    def open_all(self) -> None:
-        for event in tuple(self._events.values()):
-            event.set()
-
-
-@pytest.fixture
-def gates() -> Iterator[Gates]:
-    made = Gates()
-    yield made
-    made.open_all()
-
-
-def says(answer: Outcome, after: threading.Event | None = None) -> Callable[[Progress], Outcome]:
-    """Return an engine that gives an answer, perhaps only after an event."""
-
-    def run(progress: Progress) -> Outcome:
-        assert after is None or after.wait(LONG)
-        return answer
-
-    return run
-
-
-def raises(error: BaseException) -> Callable[[Progress], Outcome]:
-    """Return an engine that breaks."""
-
-    def run(progress: Progress) -> Outcome:
-        raise error
-
-    return run
-
-
-def works_until_told(
-    ended: threading.Event, answer: Outcome | None = None
-) -> Callable[[Progress], Outcome]:
-    """Return an engine that never finds an answer, and returns this one when it has to stop."""
-
-    def run(progress: Progress) -> Outcome:
-        while True:
-            stopped = progress.should_stop()
-            if stopped is not None:
-                ended.set()
-                return answer or Outcome(SolutionStatus.NOTHING, stopped)
-            ended.wait(0.005)
-
-    return run
-
-
-def says_when(answer: Outcome, holds: Callable[[], bool]) -> Callable[[Progress], Outcome]:
-    """Return an engine that gives an answer as soon as something is true."""
-
-    def run(progress: Progress) -> Outcome:
-        assert soon(holds)
-        return answer
-
-    return run
-
-
-def run_race(problem: Problem, progress: Progress | None = None, **contenders: object) -> Outcome:
-    made = [Contender(name, run) for name, run in contenders.items()]  # type: ignore[arg-type]
-    return race(problem, made, OPTIONS, progress or Progress())
 
 
 def test_the_first_verified_answer_wins_and_the_others_are_told(gates: Gates) -> None:
@@ -373,84 +287,6 @@ def test_rows_show_all_engines_side_by_side(monkeypatch: pytest.MonkeyPatch) -> 
         ["2.0s", "100", "400", "(2.0e-02)"],
         ["4.0s", "2100", "600", "(1.0e-02)"],
     ]
-
-
-def holds(answer: Outcome, gate: threading.Event) -> Callable[[Progress], Outcome]:
-    """Return an engine that hands an answer over on its way, and then hears nothing."""
-
-    def run(progress: Progress) -> Outcome:
-        progress.hold(answer)
-        assert gate.wait(LONG)
-        return WORST
-
-    return run
-
-
-NEAR = claim(None, [3.0], SolutionStatus.NOTHING, candidate=np.array([3.0, 0.9999]))
-
-
-def test_an_approximate_answer_ends_no_race() -> None:
-    answer = run_race(DIET, near=says(NEAR), right=says(RIGHT))
-    assert answer.solution_status is SolutionStatus.OPTIMAL
-
-
-def test_at_the_limit_the_best_that_a_busy_engine_handed_over_counts(gates: Gates) -> None:
-    progress = Progress(0.05)
-    contenders = {"busy": holds(NEAR, gates["end"]), "other": says(OUTSIDE)}
-    answer = run_race(DIET, progress, **contenders)
-    assert answer.solution_status is SolutionStatus.APPROXIMATE
-    assert answer.stop_reason is StopReason.TIME_LIMIT
-    assert answer.residuals.largest_relative == pytest.approx(2e-5)
-
-
-@pytest.mark.parametrize("interrupt", [False, True])
-def test_errors_of_a_mere_candidate_outlive_the_race(interrupt: bool, gates: Gates) -> None:
-    far = claim(None, [3.0], SolutionStatus.NOTHING, candidate=np.array([3.0, 0.5]))
-    progress = Progress(0.05)
-    if interrupt:
-        progress.interrupt()
-    answer = run_race(DIET, progress, busy=holds(far, gates["end"]), other=says(OUTSIDE))
-    assert answer.solution_status is SolutionStatus.NOTHING
-    again = verify(DIET, answer, OPTIONS)
-    assert again.residuals.largest_relative == verify(DIET, far, OPTIONS).residuals.largest_relative
-    assert np.isfinite(again.residuals.largest_relative)
-
-
-def test_a_verified_point_counts_more_than_what_was_handed_over(gates: Gates) -> None:
-    contenders = {"busy": holds(NEAR, gates["end"]), "other": says(WORSE)}
-    answer = run_race(DIET, Progress(0.05), **contenders)
-    assert answer.solution_status is SolutionStatus.FEASIBLE
-
-
-def test_what_an_engine_handed_over_before_it_broke_is_not_lost() -> None:
-    def run(progress: Progress) -> Outcome:
-        progress.hold(NEAR)
-        raise EngineError("no memory")
-
-    answer = run_race(DIET, broken=run, other=says(OUTSIDE))
-    assert answer.solution_status is SolutionStatus.APPROXIMATE
-
-
-def test_what_is_handed_over_within_a_race_reaches_the_outer_one(gates: Gates) -> None:
-    def inner(progress: Progress) -> Outcome:
-        contenders = [
-            Contender("busy", holds(NEAR, gates["end"])),
-            Contender("idle", says(OUTSIDE)),
-        ]
-        return race(DIET, contenders, OPTIONS, progress, within=True)
-
-    parent = Progress(0.05)
-    answer = run_race(DIET, parent, inner=inner, other=says(OUTSIDE))
-    assert answer.solution_status is SolutionStatus.APPROXIMATE
-    assert parent.held is NEAR
-
-
-def test_an_abandoned_engine_hands_nothing_over() -> None:
-    parent = Progress()
-    contender = ContenderProgress(parent, "one")
-    contender.abandon()
-    contender.hold(NEAR)
-    assert contender.held is parent.held is None
 
 
 def test_better_prefers_proof_then_points_then_candidates() -> None:
