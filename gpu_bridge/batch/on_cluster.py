@@ -13,7 +13,7 @@ from gpu_bridge.batch.batch import VARIABLE_DATA, Batch
 from gpu_bridge.batch.outcomes import Outcomes, Singles
 from gpu_bridge.batch.solve_many import as_given, one_call, readable, relaxed, solve_many
 from gpu_bridge.cluster.calls import Calls, WorkerLostError, pack, pack_start, unpack, unpack_start
-from gpu_bridge.cluster.chunks import Chunks, Lane
+from gpu_bridge.cluster.chunks import Chunks, WorkerKind
 from gpu_bridge.cluster.connection import Cluster, join
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, crossed_bounds_outcome
@@ -66,7 +66,7 @@ def solve_many_on_cluster(
         chunks = Chunks(
             answers.missing(),
             calls,
-            lambda: lanes(cluster, options),
+            lambda: worker_kinds(cluster, options),
             _Sender(models, calls, options, progress, start).begin,
             lambda: progress.should_stop() is not None,
         )
@@ -117,7 +117,7 @@ class _Models:
         return {name: values[rows] for name, values in named.items() if values is not None}
 
 
-def lanes(cluster: Cluster, options: Options) -> list[Lane]:
+def worker_kinds(cluster: Cluster, options: Options) -> list[WorkerKind]:
     """Return the kinds of workers that the nodes have room for now, by what the options ask for.
 
     Raises
@@ -128,7 +128,7 @@ def lanes(cluster: Cluster, options: Options) -> list[Lane]:
     nodes, cores = cluster.nodes(), options.threads or 1
     gpus = 0 if options.device == "cpu" else sum(node.gpus for node in nodes)
     device = "auto" if options.device == "auto" else "cuda"
-    on_gpu = Lane(device, gpus, cores, 1, FIRST_ON_GPU)
+    on_gpu = WorkerKind(device, gpus, cores, 1, FIRST_ON_GPU)
     if options.device.startswith("cuda"):
         if not gpus:
             raise DeviceError(
@@ -139,8 +139,8 @@ def lanes(cluster: Cluster, options: Options) -> list[Lane]:
     taken = cores if gpus else 0
     free = sum(max(0, node.cpus - taken * node.gpus) // cores for node in nodes)
     # one in any case: a cluster that grows does so when there is something to do
-    on_cpu = Lane("cpu", max(free, 0 if gpus else 1), cores, 0, FIRST)
-    return [lane for lane in (on_gpu, on_cpu) if lane.slots]
+    on_cpu = WorkerKind("cpu", max(free, 0 if gpus else 1), cores, 0, FIRST)
+    return [kind for kind in (on_gpu, on_cpu) if kind.slots]
 
 
 class _Sender:
@@ -160,17 +160,17 @@ class _Sender:
             options, cluster=None, threads=options.threads or 1, explain=False, notes=()
         )
 
-    def begin(self, members: Sequence[int], lane: Lane) -> Any:
+    def begin(self, members: Sequence[int], kind: WorkerKind) -> Any:
         """Begin the call for some members, with the time that is left."""
         limit = self._options.time_limit
         options = dataclasses.replace(
             self._options,
-            device=lane.device,
+            device=kind.device,
             time_limit=None if limit is None else self._progress.time_left,
         )
         data = self._send(members)
         arguments = self._models.base, data, self._start, dataclasses.asdict(options)
-        return self._calls.begin(solve_chunk, *arguments, cpus=lane.cpus, gpus=lane.gpus)
+        return self._calls.begin(solve_chunk, *arguments, cpus=kind.cpus, gpus=kind.gpus)
 
     def _send(self, members: Sequence[int]) -> Any:
         data, name = self._models.data, self._models.name

@@ -38,7 +38,7 @@ GRACE = 2.0
 
 
 @dataclass(frozen=True)
-class Lane:
+class WorkerKind:
     """Workers of one kind.
 
     Parameters
@@ -73,10 +73,10 @@ class Chunks:
     ----------
     members : collection of int
     calls : Calls
-    lanes : callable
-        Counts the lanes as they are now.
+    kinds : callable
+        Counts the workers of each kind as they are now.
     begin : callable
-        Begins the call for some members on a lane, which answers with a value for each, and the
+        Begins the call for some members on a worker of a kind, which answers with a value for each, and the
         seconds that it took.
     is_over : callable
         Whether all are to end with what they have.
@@ -86,16 +86,16 @@ class Chunks:
         self,
         members: Collection[int],
         calls: Calls,
-        lanes: Callable[[], Sequence[Lane]],
-        begin: Callable[[Sequence[int], Lane], Any],
+        kinds: Callable[[], Sequence[WorkerKind]],
+        begin: Callable[[Sequence[int], WorkerKind], Any],
         is_over: Callable[[], bool],
     ) -> None:
         self._waiting = deque(members)
         self._parted: deque[Sequence[int]] = deque()
-        self._calls, self._count, self._begin = calls, lanes, begin
+        self._calls, self._count, self._begin = calls, kinds, begin
         self._is_over = is_over
         self._pending: dict[Any, _Chunk] = {}
-        self._lanes: Sequence[Lane] = ()
+        self._kinds: Sequence[WorkerKind] = ()
         self._counted = -math.inf
         self._pace: dict[str, float] = {}
 
@@ -125,36 +125,36 @@ class Chunks:
                 yield from self._take(call)
 
     def _fill(self) -> None:
-        """Begin calls on the lanes that have room."""
+        """Begin calls on the workers that are free."""
         if time.monotonic() >= self._counted + COUNT_AGAIN:
-            before = sum(lane.slots for lane in self._lanes)
-            self._lanes, self._counted = self._count(), time.monotonic()
-            if sum(lane.slots for lane in self._lanes) < before:
+            before = sum(kind.slots for kind in self._kinds)
+            self._kinds, self._counted = self._count(), time.monotonic()
+            if sum(kind.slots for kind in self._kinds) < before:
                 self._begin_again()
-        slots = sum(lane.slots for lane in self._lanes)
-        for lane in self._lanes:
-            busy = sum(chunk.device == lane.device for chunk in self._pending.values())
-            for _ in range(AHEAD * lane.slots - busy):
-                members = self._next(lane, slots)
+        slots = sum(kind.slots for kind in self._kinds)
+        for kind in self._kinds:
+            busy = sum(chunk.device == kind.device for chunk in self._pending.values())
+            for _ in range(AHEAD * kind.slots - busy):
+                members = self._next(kind, slots)
                 if not members:
                     return
-                self._pending[self._begin(members, lane)] = _Chunk(members, lane.device)
+                self._pending[self._begin(members, kind)] = _Chunk(members, kind.device)
 
     def _begin_again(self) -> None:
         """Begin once more what is under way, where its kind of workers is still there."""
         self._calls.renew()
-        lanes = {lane.device: lane for lane in self._lanes if lane.slots}
+        kinds = {kind.device: kind for kind in self._kinds if kind.slots}
         for chunk in dict.fromkeys(self._pending.values()):
-            if chunk.device in lanes:
-                self._pending[self._begin(chunk.members, lanes[chunk.device])] = chunk
+            if chunk.device in kinds:
+                self._pending[self._begin(chunk.members, kinds[chunk.device])] = chunk
 
-    def _next(self, lane: Lane, slots: int) -> Sequence[int]:
+    def _next(self, kind: WorkerKind, slots: int) -> Sequence[int]:
         """Return the members of the next chunk; none where all are under way."""
         if self._parted:
             return self._parted.popleft()
         fair = math.ceil(len(self._waiting) / (ROUNDS * slots))
-        pace = self._pace.get(lane.device)
-        usual = lane.first if pace is None else math.ceil(CHUNK_SECONDS / pace)
+        pace = self._pace.get(kind.device)
+        usual = kind.first if pace is None else math.ceil(CHUNK_SECONDS / pace)
         size = min(len(self._waiting), max(1, min(fair, usual)))
         return [self._waiting.popleft() for _ in range(size)]
 

@@ -10,11 +10,11 @@ import pytest
 
 from gpu_bridge.cluster import chunks as module
 from gpu_bridge.cluster.calls import Calls, WorkerLostError
-from gpu_bridge.cluster.chunks import AHEAD, CHUNK_SECONDS, Chunks, Lane
+from gpu_bridge.cluster.chunks import AHEAD, CHUNK_SECONDS, Chunks, WorkerKind
 from solvers.core.errors import EngineError
 from solvers.core.outcome import StopReason
 
-LANE = Lane("cpu", slots=2, cpus=1, gpus=0, first=4)
+KIND = WorkerKind("cpu", slots=2, cpus=1, gpus=0, first=4)
 
 
 class Here(Calls):
@@ -31,7 +31,7 @@ class Here(Calls):
     def renew(self) -> None:
         self.renewed += 1
 
-    def square(self, members: Sequence[int], lane: Lane) -> Any:
+    def square(self, members: Sequence[int], kind: WorkerKind) -> Any:
         self.begun.append(tuple(members))
         return len(self.begun) - 1
 
@@ -52,7 +52,7 @@ class Here(Calls):
 
 def run(calls: Here, count: int, over: Iterable[bool] = ()) -> dict[int, Any]:
     answers = iter(over)
-    chunks = Chunks(range(count), calls, lambda: [LANE], calls.square, lambda: next(answers, False))
+    chunks = Chunks(range(count), calls, lambda: [KIND], calls.square, lambda: next(answers, False))
     found: dict[int, Any] = {}
     for member, value in chunks.results():
         assert member not in found
@@ -64,7 +64,7 @@ def test_every_member_is_answered_once_and_few_are_under_way():
     calls = Here(seconds=0.01)
     assert run(calls, 1000) == {k: k * k for k in range(1000)}
     assert sorted(k for members in calls.begun for k in members) == list(range(1000))
-    assert calls.most_under_way == AHEAD * LANE.slots
+    assert calls.most_under_way == AHEAD * KIND.slots
     assert not calls.told_to_end
 
 
@@ -72,7 +72,7 @@ def test_chunks_grow_to_a_second_of_work_and_shrink_towards_the_end():
     calls = Here(seconds=0.01)
     run(calls, 10_000)
     sizes = [len(members) for members in calls.begun]
-    assert sizes[0] == LANE.first
+    assert sizes[0] == KIND.first
     assert max(sizes) == CHUNK_SECONDS / 0.01
     assert sizes[-1] == 1
 
@@ -80,7 +80,7 @@ def test_chunks_grow_to_a_second_of_work_and_shrink_towards_the_end():
 def test_slow_members_travel_alone():
     calls = Here(seconds=10.0)
     run(calls, 100)
-    assert {len(members) for members in calls.begun[AHEAD * LANE.slots :]} == {1}
+    assert {len(members) for members in calls.begun[AHEAD * KIND.slots :]} == {1}
 
 
 def test_a_chunk_that_ends_its_workers_is_parted_down_to_the_one_that_does():
@@ -105,12 +105,12 @@ def test_what_waits_for_a_lost_node_is_begun_once_more(monkeypatch, is_late):
             return others or [call for call in calls if is_late]
 
     calls = Stuck(seconds=0.01)
-    lanes = iter([LANE, LANE, dataclasses.replace(LANE, slots=1)])
-    latest = LANE
+    kinds = iter([KIND, KIND, dataclasses.replace(KIND, slots=1)])
+    latest = KIND
 
-    def count() -> list[Lane]:
+    def count() -> list[WorkerKind]:
         nonlocal latest
-        latest = next(lanes, latest)
+        latest = next(kinds, latest)
         return [latest]
 
     found: dict[int, Any] = {}
@@ -147,7 +147,7 @@ def test_what_fails_ends_all_unless_it_was_told_to_end(is_over):
 
 def test_who_stops_listening_ends_all_at_once():
     calls = Here(seconds=0.01)
-    chunks = Chunks(range(100), calls, lambda: [LANE], calls.square, lambda: False)
+    chunks = Chunks(range(100), calls, lambda: [KIND], calls.square, lambda: False)
     results = chunks.results()
     next(results)
     results.close()
@@ -155,13 +155,13 @@ def test_who_stops_listening_ends_all_at_once():
 
 
 def test_lanes_are_filled_each_by_its_own_pace():
-    slow, quick = Lane("cpu", 1, 1, 0, 1), Lane("auto", 1, 1, 1, 64)
+    slow, quick = WorkerKind("cpu", 1, 1, 0, 1), WorkerKind("auto", 1, 1, 1, 64)
     begun: dict[str, list[int]] = {"cpu": [], "auto": []}
     calls = Here(seconds=0.01)
 
-    def begin(members: Sequence[int], lane: Lane) -> Any:
-        begun[lane.device].append(len(members))
-        return calls.square(members, lane)
+    def begin(members: Sequence[int], kind: WorkerKind) -> Any:
+        begun[kind.device].append(len(members))
+        return calls.square(members, kind)
 
     chunks = Chunks(range(10_000), calls, lambda: [quick, slow], begin, lambda: False)
     assert len(dict(chunks.results())) == 10_000

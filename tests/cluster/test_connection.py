@@ -8,8 +8,8 @@ import socket
 import pytest
 
 import gpu_bridge as gb
-from gpu_bridge.batch.on_cluster import FIRST, FIRST_ON_GPU, lanes
-from gpu_bridge.cluster.chunks import Lane
+from gpu_bridge.batch.on_cluster import FIRST, FIRST_ON_GPU, worker_kinds
+from gpu_bridge.cluster.chunks import WorkerKind
 from gpu_bridge.cluster.connection import Cluster, Node
 from gpu_bridge.options import make_options
 from solvers.core.problem import Problem
@@ -53,15 +53,17 @@ def test_a_linear_program_needs_no_cluster():
 
 def test_workers_have_what_the_nodes_have():
     cluster = Counted(Node(4, 2), Node(8, 0))
-    gpus = Lane("auto", 2, 1, 1, FIRST_ON_GPU)
-    assert lanes(cluster, make_options()) == [gpus, Lane("cpu", 10, 1, 0, FIRST)]
-    assert lanes(cluster, make_options(device="cpu")) == [Lane("cpu", 12, 1, 0, FIRST)]
-    assert lanes(cluster, make_options(device="cuda:1")) == [Lane("cuda", 2, 1, 1, FIRST_ON_GPU)]
-    assert lanes(cluster, make_options(threads=3)) == [
-        Lane("auto", 2, 3, 1, FIRST_ON_GPU),
-        Lane("cpu", 2, 3, 0, FIRST),
+    gpus = WorkerKind("auto", 2, 1, 1, FIRST_ON_GPU)
+    assert worker_kinds(cluster, make_options()) == [gpus, WorkerKind("cpu", 10, 1, 0, FIRST)]
+    assert worker_kinds(cluster, make_options(device="cpu")) == [WorkerKind("cpu", 12, 1, 0, FIRST)]
+    assert worker_kinds(cluster, make_options(device="cuda:1")) == [
+        WorkerKind("cuda", 2, 1, 1, FIRST_ON_GPU)
+    ]
+    assert worker_kinds(cluster, make_options(threads=3)) == [
+        WorkerKind("auto", 2, 3, 1, FIRST_ON_GPU),
+        WorkerKind("cpu", 2, 3, 0, FIRST),
     ]
 
 
 def test_a_cluster_that_has_nothing_yet_is_asked_for_one_worker():
-    assert lanes(Counted(), make_options()) == [Lane("cpu", 1, 1, 0, FIRST)]
+    assert worker_kinds(Counted(), make_options()) == [WorkerKind("cpu", 1, 1, 0, FIRST)]

@@ -23,7 +23,7 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.cluster import calls as calls_module
 from gpu_bridge.cluster.calls import Calls, WorkerLostError
-from gpu_bridge.cluster.chunks import Chunks, Lane
+from gpu_bridge.cluster.chunks import Chunks, WorkerKind
 from gpu_bridge.cluster.connection import join
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -117,9 +117,9 @@ def test_who_is_told_may_end_it(cluster):
 def test_what_ends_its_workers_is_told_apart(cluster, monkeypatch):
     monkeypatch.setattr(calls_module, "RETRIES", 0)
     calls = Calls(join("auto"))
-    lane = Lane("cpu", 1, 1, 0, 8)
-    begin = lambda members, lane: calls.begin(square, members, cpus=1)  # noqa: E731
-    found = dict(Chunks(range(8), calls, lambda: [lane], begin, lambda: False).results())
+    kind = WorkerKind("cpu", 1, 1, 0, 8)
+    begin = lambda members, kind: calls.begin(square, members, cpus=1)  # noqa: E731
+    found = dict(Chunks(range(8), calls, lambda: [kind], begin, lambda: False).results())
     lost = found.pop(DEADLY)
     assert isinstance(lost, WorkerLostError)
     assert found == {k: k * k for k in range(8) if k != DEADLY}
