@@ -76,8 +76,8 @@ class Chunks:
     kinds : callable
         Counts the workers of each kind as they are now.
     begin : callable
-        Begins the call for some members on a worker of a kind, which answers with a value for each, and the
-        seconds that it took.
+        Begins the call for some members on a worker of a kind, which answers with a value for
+        each, and the seconds that it took.
     is_over : callable
         Whether all are to end with what they have.
     """
