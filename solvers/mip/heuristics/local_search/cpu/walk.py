@@ -29,8 +29,6 @@ from solvers.mip.model import FEASIBILITY_TOLERANCE, MipModel, ShowInfeasible, S
 from solvers.mip.portfolio.credit import WALKS
 from solvers.mip.solutions.incumbents import Pool, is_nearly_feasible
 
-"""Takes a point (n,) with integers whole and the number of rows that it violates."""
-
 Place = Callable[[int], "FloatArray | None"]
 """Returns where a round starts, NaN where nothing is known, or None."""
 

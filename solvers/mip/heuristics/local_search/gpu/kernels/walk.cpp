@@ -5,7 +5,7 @@
 
 namespace {
 
-#include "candidates.cuh"
+#include "launch.cuh"
 
 void check_carried(const Model &model, const Carried &carried, std::int64_t walkers) {
     native::check_length("values", carried.values.size(), 2 * model.columns * walkers);

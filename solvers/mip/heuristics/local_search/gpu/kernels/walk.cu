@@ -6,7 +6,7 @@
 // decides branches is the same for all lanes of a walker.
 
 #include "group.cuh"
-#include "candidates.cuh"
+#include "launch.cuh"
 
 __device__ __forceinline__ void walk(
     const Model& model, const Carried& carried, int walkers, int steps, int seed) {
