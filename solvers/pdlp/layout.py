@@ -17,7 +17,7 @@ from solvers.core.device import Device
 from solvers.core.problem import Problem
 from solvers.core.rows import SparseRows
 from solvers.core.transfers import PIECE, Pinned
-from solvers.pdlp.kernels.layout import LAYOUT
+from solvers.pdlp.kernels.layout import LAY_OUT, LAYOUT
 from solvers.pdlp.state import Coefficients
 from solvers.sparse.order import order_both
 from solvers.sparse.shape import CPU_PLAN, Plan
@@ -94,10 +94,25 @@ def laid_out(
             pinned.send(matrix.indices[own], indices[:count])
             pinned.send(matrix.data[own], values[:count])
             for part, laid, rows in zip(parts, found, pairwise(ends), strict=True):
-                LAYOUT["lay_out"](
-                    *(part.filled, part.height, laid.meta, *rows),
-                    *(laid.table.size, laid.table, laid.indices, laid.values),
-                    *(matrix.shape[0], starts, position, column_position),
-                    *(piece, PIECE_ENTRIES, count, indices, values),
+                to_fill = LAY_OUT.arguments_of(
+                    slices=part.filled,
+                    height=part.height,
+                    meta=laid.meta,
+                    first_row=rows[0],
+                    last_row=rows[1],
+                    codes=laid.table.size,
+                    table=laid.table,
+                    laid_indices=laid.indices,
+                    laid_values=laid.values,
+                    rows=matrix.shape[0],
+                    starts=starts,
+                    position=position,
+                    column_position=column_position,
+                    piece=piece,
+                    piece_entries=PIECE_ENTRIES,
+                    count=count,
+                    indices=indices,
+                    values=values,
                 )
+                LAYOUT["lay_out"](*to_fill)
     return found
