@@ -36,7 +36,7 @@ from solvers.papers.sparse_formats.arrays import (
     stable_order,
     starts_of,
 )
-from solvers.papers.sparse_formats.kernels import coo, csr, sell
+from solvers.papers.sparse_formats.kernels.products import PRODUCTS, Shared, share_rows
 
 MOST_ENTRIES = 2**31 - 2**16
 """Rows, columns or stored entries that 32-bit indices can number, with those looked at beyond."""
@@ -89,9 +89,9 @@ class CSR(_Format):
         return self.starts[1:] - self.starts[:-1]
 
     @cached_property
-    def shared(self) -> csr.Shared:
+    def shared(self) -> Shared:
         """How threads of a GPU share out the rows, with scratch memory of the product."""
-        return csr.share_rows(self.xp, self.lengths)
+        return share_rows(self.xp, self.lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -369,17 +369,15 @@ def _check(matrix: SparseMatrix, vector: Any, product: Any) -> None:
 
 def _calls(matrix: SparseMatrix, vector: Any, product: Any) -> list[Call]:
     """Return the kernel calls that make a product."""
+    given: dict[str, Any] = {"vector": vector, "product": product}
     if isinstance(matrix, CSR):
-        values = csr.CSR_MULTIPLY.arguments_of(
-            matrix.shared, matrix, vector=vector, product=product
-        )
-        return [(csr.CSR, "csr_multiply", values)]
+        return [_call("csr_multiply", matrix.shared, matrix, **given)]
     if isinstance(matrix, COO):
-        given = {"entries": matrix.nonzeros, "vector": vector, "product": product}
-        return [
-            (coo.COO, name, coo.COO.kernels[name].arguments_of(matrix, **given))
-            for name in ("coo_clear", "coo_segments", "coo_carries")
-        ]
-    name = f"{matrix.format}_multiply"
-    kernel = sell.SELL.kernels[name]
-    return [(sell.SELL, name, kernel.arguments_of(matrix, vector=vector, product=product))]
+        given["entries"] = matrix.nonzeros
+        names = "coo_clear", "coo_segments", "coo_carries"
+        return [_call(name, matrix, **given) for name in names]
+    return [_call(f"{matrix.format}_multiply", matrix, **given)]
+
+
+def _call(name: str, *holders: Any, **others: Any) -> Call:
+    return PRODUCTS, name, PRODUCTS.kernels[name].arguments_of(*holders, **others)

@@ -13,7 +13,7 @@ from solvers.core.device import cpu
 from solvers.core.errors import EngineError
 from solvers.papers.sparse_formats import formats
 from solvers.papers.sparse_formats.formats import from_scipy, multiply, prepared, transposed
-from solvers.papers.sparse_formats.kernels.csr import BLOCK, BLOCKS_AT_ONCE, launch, share_rows
+from solvers.papers.sparse_formats.kernels.products import BLOCK, BLOCKS_AT_ONCE, launch, share_rows
 from tests.cases import through
 from tests.emulator import emulated, needs_compiler
 from tests.matrices import each

@@ -1,4 +1,4 @@
-// A matrix in compressed rows, and how its rows are shared out; csr.py states the contract.
+// A matrix in compressed rows, and how its rows are shared out; products.py states the contracts.
 
 #pragma once
 
