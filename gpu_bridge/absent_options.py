@@ -214,8 +214,8 @@ STEERING = (
         TUNING,
         is_word=True,
         steers=True,
-        GLPK="dfs bfs bestp bestb drtom mostf first last pcost primal dual steep nosteep norelax "
-        "flip noflip scale noscale std adv bib cgr cbg luf intopt nointopt minisat binarize",
+        GLPK="dfs bfs bestp bestb drtom mostf first last pcost primal dual steep nosteep relax "
+        "norelax flip noflip scale noscale std adv bib cgr cbg luf intopt nointopt minisat binarize",
     ),
 )
 

@@ -49,7 +49,8 @@ def translate(name: str, value: Any, rows: Mapping[str, OptionRow]) -> Meaning |
             if candidate.is_harmless(value):
                 note = f"{_shown(name, value)} of {candidate.solver} changes nothing here"
                 return Meaning("", None, name, "" if candidate.solver in INTERFACES else note)
-            absent = absent or candidate
+            if failure is None or value == "" or not candidate.is_word:  # a word has no value
+                absent = absent or candidate
             continue
         row = rows[candidate.option]
         try:
@@ -125,7 +126,7 @@ def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:
 
 
 def _shown(name: str, value: Any) -> str:
-    return f"{name}={value_text(value)}"
+    return f"{name}={value_text(value)}" if value != "" else name
 
 
 def _unknown(name: str, rows: Mapping[str, OptionRow]) -> str:

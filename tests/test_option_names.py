@@ -194,9 +194,9 @@ def test_of_two_sources_the_later_counts_whatever_names_they_use() -> None:
         (["sec", "10", "ratio", "0.01"], {"sec": "10", "ratio": "0.01"}),
         (["-sec 10"], {"sec": "10"}),
         (["sec 10", "presolve off"], {"sec": "10", "presolve": "off"}),
-        (["--tmlim", "10", "--nomip"], {"tmlim": "10", "nomip": True}),
-        (["primalSimplex", "sec", "10"], {"primalSimplex": True, "sec": "10"}),
-        (["revised", "ratio 1e-12"], {"revised": True, "ratio": "1e-12"}),
+        (["--tmlim", "10", "--nomip"], {"tmlim": "10", "nomip": ""}),
+        (["primalSimplex", "sec", "10"], {"primalSimplex": "", "sec": "10"}),
+        (["revised", "ratio 1e-12"], {"revised": "", "ratio": "1e-12"}),
         (["TimeLimit=10"], {"TimeLimit": "10"}),
         (["limits/time = 10"], {"limits/time": " 10"}),
         (["log_file=My Logs/a.log"], {"log_file": "My Logs/a.log"}),
@@ -209,6 +209,20 @@ def test_lists_as_each_of_pulps_solvers_takes_them(
     words: list[Any], expected: dict[str, Any]
 ) -> None:
     assert dict(listed_options(words)) == expected
+
+
+@pytest.mark.filterwarnings("error")
+def test_glpks_relax_is_another_option_than_ours() -> None:
+    lp = pulp.LpProblem("whole", pulp.LpMaximize)
+    x = lp.add_variable("x", 0, 10, "Integer")
+    lp += x
+    lp += 2 * x <= 7
+    with pytest.warns(UserWarning, match="GLPK's option relax has no counterpart"):
+        solver = gpu_bridge.GPUHEUR(msg=False, options=["--relax"])
+    lp.solve(solver)
+    assert x.value() == 3.0
+    lp.solve(gpu_bridge.GPUHEUR(msg=False, options=["relax=True"]))
+    assert x.value() == pytest.approx(3.5)
 
 
 def linear() -> tuple[pyo.ConcreteModel, pulp.LpProblem]:

@@ -93,7 +93,7 @@ def _pairs(words: list[str]) -> Iterator[tuple[str, Any]]:
             yield name, value
             position += 2
         elif stands_alone(name):
-            yield name, True
+            yield name, ""  # not True, which is a value of our options: of `relax`, for one
             position += 1
         else:
             raise OptionError(
