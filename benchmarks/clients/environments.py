@@ -14,7 +14,7 @@ from benchmarks.clients.projects import Project
 
 ROOT = Path(__file__).resolve().parents[2]
 
-OF_GPU_BRIDGE = ("highspy>=1.15", "numpy>=1.26", "rich>=13", "scipy>=1.11")
+OF_GPU_BRIDGE = ("highspy>=1.15", "numpy>=1.26", "rich>=12", "scipy>=1.11")
 """What gpu-bridge needs besides Pyomo and PuLP."""
 
 WITH_TESTS = ("pytest", "pytest-timeout", "pyomo", "pulp<4")
