@@ -80,12 +80,18 @@ def try_at_once(
     too: who takes it over begins nothing again.
     """
     from solvers.highs.engine import search_briefly, solve_briefly
+    from solvers.highs.point import REFINE_ABOVE
+
+    def is_exact(outcome: Outcome) -> bool:
+        found = verify(problem, outcome, options).residuals
+        errors = (found.primal, found.dual, found.gap_relative)
+        return all(error <= REFINE_ABOVE for error in errors)  # false for NaN
 
     under_way = None
     if problem.is_mip:
         found, under_way = search_briefly(problem, options, progress, start, SECONDS)
     else:
-        found = solve_briefly(problem, options, progress, start, SECONDS, live)
+        found = solve_briefly(problem, options, progress, start, SECONDS, is_exact, live)
     return None if found is None else _told(problem, found, options, progress), under_way
 
 

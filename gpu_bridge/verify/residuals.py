@@ -161,7 +161,7 @@ def _small_residuals(
     activity = problem.entries.times(x)
     values = np.concatenate((activity, x))
     outside = np.maximum(low - values, values - high)
-    primal, primal_relative = float(np.max(outside, initial=0.0)), 0.0
+    primal, primal_relative = float(outside.max(initial=0.0)), 0.0
     if primal != 0.0:
         sides = side_sizes(problem.row_lower, problem.row_upper)
         primal_relative = euclidean(np.maximum(outside, 0.0)) / (1.0 + euclidean(sides))

@@ -339,9 +339,9 @@ class Problem:
     def check_coefficients(self) -> None:
         """Raise ProblemError where an entry of A is not finite."""
         entries = self.entries
-        bad = np.flatnonzero(~np.isfinite(entries.data))
-        if bad.size:
-            k = int(bad[0])
+        finite = np.isfinite(entries.data)
+        if not finite.all():
+            k = int(np.argmin(finite))
             raise ProblemError(
                 f"The coefficient of '{self.column_label(int(entries.indices[k]))}' in row "
                 f"'{self.row_label(int(entries.row[k]))}' is {entries.data[k]}; give it a finite "

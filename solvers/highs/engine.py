@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,7 @@ from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, lp_settings, mip_settings, outcome_of, prepare, to_outcome
 from solvers.highs.run import run
-from solvers.highs.task import Brief, Offers, Reply, Setting, Task, Work
+from solvers.highs.task import Brief, Offers, Setting, Task, Work
 from solvers.highs.under_way import QUIET, UnderWay, settings_for
 
 RAY_NONZEROS = 100_000
@@ -106,11 +106,14 @@ def solve_briefly(
     progress: Progress,
     start: Start | None,
     seconds: float,
+    is_exact: Callable[[Outcome], bool],
     live: Live | None = None,
 ) -> Outcome | None:
     """Try a small linear program for some milliseconds, on one core and without a word.
 
-    ``live`` is what is left in HiGHS of the last solve of the same model.
+    ``is_exact`` measures an optimum and says whether only rounding is left of its errors; else it
+    is cleaned up. ``live`` is what is left in HiGHS of the last solve of the same
+    model.
 
     Returns
     -------
@@ -120,8 +123,8 @@ def solve_briefly(
     channel = HurriedChannel(progress, seconds)
     try:
         prepared = prepare(problem)
-        task = make_task(prepared, options, start, BRIEF)
-        return to_outcome(_lp_briefly(task, channel, live), prepared)
+        task = make_task(prepared, options, start, {**lp_settings(options, "simplex"), **BRIEF})
+        return _lp_briefly(task, prepared, channel, is_exact, live)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong
 
@@ -147,7 +150,9 @@ def search_briefly(
         prepared = prepare(problem)
         if prepared.empty_column is not None:
             return _no_integer(problem, prepared.empty_column), None
-        task = make_task(prepared, options, start, settings_for(prepared.model))
+        task = make_task(
+            prepared, options, start, {**mip_settings(options), **settings_for(prepared.model)}
+        )
         under_way = UnderWay(problem, options, prepared, task, progress)
         if under_way.wait(seconds) or progress.should_stop() is not None:
             return under_way.end(OVERSTAY), None
@@ -156,34 +161,43 @@ def search_briefly(
     return under_way.so_far(), under_way
 
 
-def _lp_briefly(task: Task, channel: HurriedChannel, live: Live | None) -> Reply:
+def _lp_briefly(
+    task: Task,
+    prepared: Prepared,
+    channel: HurriedChannel,
+    is_exact: Callable[[Outcome], bool],
+    live: Live | None,
+) -> Outcome:
     """Solve a small linear task; only where HiGHS works is another thread worth its while."""
     brief = Brief(channel)
     kept = None if live is None else live.take(task, brief)
     session = begin(task, brief) if kept is None else kept
     status = in_thread(session.run, channel, OVERSTAY, kept=True)
     reply = plain_optimum(session, status, task)
-    if reply is None:
+    outcome = None if reply is None else to_outcome(reply, prepared)
+    if reply is None or outcome is None or not is_exact(outcome):
         begun = (session, status) if kept is None else None  # from the last basis nothing is plain
-        return in_thread(lambda: run(task, brief, begun), channel, OVERSTAY, kept=True)
+        cleaned = in_thread(lambda: run(task, brief, begun), channel, OVERSTAY, kept=True)
+        return to_outcome(cleaned, prepared)
     if live is not None:
         live.keep(session, task, reply)
-    return reply
+    return outcome
 
 
 def make_task(
     prepared: Prepared,
     options: EngineOptions,
     start: Start | None = None,
-    own: Mapping[str, Setting] | None = None,
+    settings: Mapping[str, Setting] | None = None,
 ) -> Task:
-    """Return the task of solving a prepared model; ``own`` settings go before the usual ones."""
+    """Return the task of solving a prepared model, with the usual settings if none are given."""
     model = prepared.model
     begin = Start() if start is None else start
-    usual = mip_settings(options) if model.is_mip else lp_settings(options)
+    if settings is None:
+        settings = mip_settings(options) if model.is_mip else lp_settings(options)
     return Task(
         model=model,
-        settings=usual if own is None else {**usual, **own},
+        settings=settings,
         tolerance=options.tolerance,
         crossover=options.wants_vertex,
         want_ray=model.value.size <= RAY_NONZEROS,

@@ -35,24 +35,25 @@ IPM_PATIENCE = 1000
 """Interior-point iterations after which simplex takes over; most models need fewer than 100."""
 
 
-def lp_settings(options: EngineOptions) -> dict[str, Setting]:
-    """Return HiGHS options for a linear program.
+def lp_settings(options: EngineOptions, algorithm: str = "") -> dict[str, Setting]:
+    """Return HiGHS options for a linear program; ``algorithm`` goes before that of ``options``.
 
     HiGHS's tolerances are absolute and ours relative to the size of sides and costs, so a tenth
     of ours is asked for. Its simplex, interior-point and first-order codes are serial: one
     thread spares the start of the others.
     """
+    algorithm = algorithm or options.lp_algorithm
     tolerance = max(TIGHTEST, 0.1 * options.tolerance)
-    first_order = options.lp_algorithm == "pdlp"
     values: dict[str, Setting] = {
         **_common(options),
         "threads": 1,
-        "solver": "choose" if options.lp_algorithm == "auto" else options.lp_algorithm,
-        "run_crossover": "on" if options.wants_vertex else "off",
-        "ipm_iteration_limit": IPM_PATIENCE,
-        "ipm_optimality_tolerance": min(1e-8, max(1e-12, 0.01 * options.tolerance)),
+        "solver": "choose" if algorithm == "auto" else algorithm,
     }
-    if first_order:
+    if algorithm != "simplex":
+        values["run_crossover"] = "on" if options.wants_vertex else "off"
+        values["ipm_iteration_limit"] = IPM_PATIENCE
+        values["ipm_optimality_tolerance"] = min(1e-8, max(1e-12, 0.01 * options.tolerance))
+    if algorithm == "pdlp":
         # its C code prints past HiGHS's log whenever the log is on
         values.update(output_flag=False, kkt_tolerance=tolerance)
     else:

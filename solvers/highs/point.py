@@ -242,15 +242,16 @@ def reply_with(
     return Reply(found, reason, **fields, x=x, row_activity=activity, objective=objective)
 
 
+COUNTS = {
+    f"{kind}_iterations": f"{kind}_iteration_count"
+    for kind in ("simplex", "ipm", "pdlp", "crossover")
+}
+"""HiGHS's counts by our names; asked for one by one, as HiGHS's interface copies all else, too."""
+
+
 def statistics(session: Session) -> dict[str, float | int | str]:
     """Return HiGHS's counts under our names."""
-    info = session.highs.getInfo()
-    counts = {
-        "simplex_iterations": info.simplex_iteration_count,
-        "ipm_iterations": info.ipm_iteration_count,
-        "pdlp_iterations": info.pdlp_iteration_count,
-        "crossover_iterations": info.crossover_iteration_count,
-    }
+    counts = {ours: session.highs.getInfoValue(theirs)[1] for ours, theirs in COUNTS.items()}
     used: dict[str, float | int | str] = {k: int(v) for k, v in counts.items() if v > 0}
     used.setdefault("simplex_iterations", 0)
     return used

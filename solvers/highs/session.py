@@ -134,7 +134,7 @@ class Session:
         Not for others: the same option steers HiGHS's simplex, which with 1e-12 no longer proves
         some small models infeasible that it otherwise settles at once.
         """
-        smallest = float(np.min(np.abs(self.model.value), initial=np.inf))
+        smallest = float(np.abs(self.model.value).min(initial=np.inf))
         if smallest <= DROPPED_BY_DEFAULT:
             self.set("small_matrix_value", SMALLEST_KEPT)
 

@@ -44,9 +44,13 @@ def transport(seed: int = 0, **changes: Any) -> Problem:
     return Problem.from_arrays(draw.uniform(1.0, 5.0, 12), A, **sides)
 
 
+def is_taken(outcome: Outcome) -> bool:
+    return True
+
+
 def solved(problem: Problem, live: Live | None, **options: Any) -> Outcome:
     asked = make_options(options)
-    found = solve_briefly(problem, asked, Progress(), None, LONG, live)
+    found = solve_briefly(problem, asked, Progress(), None, LONG, is_taken, live)
     assert found is not None
     return verify(problem, found, asked)
 
@@ -152,13 +156,13 @@ def test_the_basis_left_is_no_start_of_its_own_though_rows_have_come() -> None:
     assert known.basis is not None
     rows = np.r_[known.basis.row_status, np.int8(BasisStatus.BASIC)]
     start = Start(basis=Basis(known.basis.column_status.copy(), rows))
-    found = solve_briefly(more, OPTIONS, Progress(), start, LONG, live)
+    found = solve_briefly(more, OPTIONS, Progress(), start, LONG, is_taken, live)
     assert found is not None
     assert session_of(live) is first
     assert found.objective == pytest.approx(solved(more, None).objective)
     rows = np.r_[found.basis.row_status[:-1], np.int8(BasisStatus.LOWER)]  # type: ignore[union-attr]
     other = Start(basis=Basis(known.basis.column_status, rows))
-    assert solve_briefly(more, OPTIONS, Progress(), other, LONG, live) is not None
+    assert solve_briefly(more, OPTIONS, Progress(), other, LONG, is_taken, live) is not None
     assert session_of(live) is not first
 
 
@@ -210,10 +214,10 @@ def test_the_start_of_a_caller_goes_first() -> None:
     known = solved(problem, live)
     first = session_of(live)
     start = Start(x=np.zeros(12))
-    assert solve_briefly(problem, OPTIONS, Progress(), start, LONG, live) is not None
+    assert solve_briefly(problem, OPTIONS, Progress(), start, LONG, is_taken, live) is not None
     assert session_of(live) is not first
     again = Start(x=known.x, basis=known.basis)
-    assert solve_briefly(problem, OPTIONS, Progress(), again, LONG, live) is not None
+    assert solve_briefly(problem, OPTIONS, Progress(), again, LONG, is_taken, live) is not None
 
 
 def test_a_copy_holds_no_session() -> None:
