@@ -215,7 +215,8 @@ STEERING = (
         is_word=True,
         steers=True,
         GLPK="dfs bfs bestp bestb drtom mostf first last pcost primal dual steep nosteep relax "
-        "norelax flip noflip scale noscale std adv bib cgr cbg luf intopt nointopt minisat binarize",
+        "norelax flip noflip scale noscale std adv bib cgr cbg luf intopt nointopt minisat "
+        "binarize",
     ),
 )
 
