@@ -123,7 +123,9 @@ def solve_briefly(
     channel = HurriedChannel(progress, seconds)
     try:
         prepared = prepare(problem)
-        task = make_task(prepared, options, start, {**lp_settings(options, "simplex"), **BRIEF})
+        task = make_task(
+            prepared, options, start, {**lp_settings(options, simplex_only=True), **BRIEF}
+        )
         return _lp_briefly(task, prepared, channel, is_exact, live)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong

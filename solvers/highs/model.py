@@ -35,21 +35,21 @@ IPM_PATIENCE = 1000
 """Interior-point iterations after which simplex takes over; most models need fewer than 100."""
 
 
-def lp_settings(options: EngineOptions, algorithm: str = "") -> dict[str, Setting]:
-    """Return HiGHS options for a linear program; ``algorithm`` goes before that of ``options``.
+def lp_settings(options: EngineOptions, *, simplex_only: bool = False) -> dict[str, Setting]:
+    """Return HiGHS options for a linear program, or those that its simplex reads.
 
     HiGHS's tolerances are absolute and ours relative to the size of sides and costs, so a tenth
     of ours is asked for. Its simplex, interior-point and first-order codes are serial: one
     thread spares the start of the others.
     """
-    algorithm = algorithm or options.lp_algorithm
+    algorithm = "simplex" if simplex_only else options.lp_algorithm
     tolerance = max(TIGHTEST, 0.1 * options.tolerance)
     values: dict[str, Setting] = {
         **_common(options),
         "threads": 1,
         "solver": "choose" if algorithm == "auto" else algorithm,
     }
-    if algorithm != "simplex":
+    if not simplex_only:
         values["run_crossover"] = "on" if options.wants_vertex else "off"
         values["ipm_iteration_limit"] = IPM_PATIENCE
         values["ipm_optimality_tolerance"] = min(1e-8, max(1e-12, 0.01 * options.tolerance))
