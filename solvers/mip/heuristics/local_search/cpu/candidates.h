@@ -1,4 +1,4 @@
-// Where moves come from: violated and satisfied rows, the objective, and lifts.
+// Where moves come from: violated rows, the objective, and lifts.
 #pragma once
 
 #include <algorithm>
@@ -119,41 +119,6 @@ inline std::int64_t gather_violated(const Matrix &matrix, const State &state,
         const std::int64_t i = state.violated[draw(status, status.num_violated)];
         count = gather_row(matrix, state, settings, i, gap_of(state.rows[i]), settings.breadth,
                            state.candidates, count, tabu);
-    }
-    return count;
-}
-
-/// Add steps that use up ``gap``, the room of satisfied row i; returns the count.
-inline std::int64_t gather_room(const Matrix &matrix, const State &state, const Settings &settings,
-                                std::int64_t i, double gap, std::int64_t count) {
-    const std::int64_t first = matrix.rows.indptr[i], length = matrix.rows.indptr[i + 1] - first;
-    const std::int64_t scanned = std::min(length, settings.breadth);
-    std::int64_t at = draw(state.status[0], std::max<std::int64_t>(length, 1));
-    for (std::int64_t visited = 0; visited < scanned; ++visited) {
-        const std::int64_t j = matrix.rows.indices[first + at];
-        double delta = gap / matrix.rows.data[first + at];
-        at = at + 1 < length ? at + 1 : 0;
-        if (state.columns[j].whole == 1)
-            delta = std::trunc(delta + std::copysign(SMALLEST_STEP, delta));
-        count = put(state, state.candidates, count, j, delta, Tabu::FREE_ONLY);
-    }
-    return count;
-}
-
-/// Add steps that use up the room of sampled satisfied rows; returns the count.
-inline std::int64_t gather_satisfied(const Matrix &matrix, const State &state,
-                                     const Settings &settings, std::int64_t count) {
-    Status &status = state.status[0];
-    const std::int64_t num_rows = state.rows.size();
-    const std::int64_t samples = num_rows > 0 ? settings.satisfied_rows : 0;
-    for (std::int64_t sample = 0; sample < samples; ++sample) {
-        const std::int64_t i = draw(status, num_rows);
-        const Row &row = state.rows[i];
-        if (row.place >= 0)
-            continue;
-        const double gap = (draw(status, 2) == 0 ? row.upper : row.lower) - row.activity;
-        if (std::isfinite(gap) && std::abs(gap) > VIOLATION_TOLERANCE)
-            count = gather_room(matrix, state, settings, i, gap, count);
     }
     return count;
 }

@@ -41,7 +41,8 @@ inline void try_link(const Matrix &matrix, const State &state, bool jump, Pair m
         gain += row_progress(row, jump, origin.value, after);
     }
     status.chain_gain += gain;
-    set_value(matrix, state, j, state.columns[j].x + move.value);
+    const Column &column = state.columns[j]; // the sum may be beyond a bound by its rounding
+    set_value(matrix, state, j, std::clamp(column.x + move.value, column.lower, column.upper));
 }
 
 /// The heaviest violated row of column j among those looked at, but for ``before``; -1 for none.

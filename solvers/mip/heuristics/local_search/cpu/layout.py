@@ -268,8 +268,6 @@ class WalkerSettings:
         Candidates scored for each of these rows, at most.
     scan : int
         Entries of a row looked at for them, at most.
-    satisfied_rows : int
-        Satisfied rows sampled in a step where violated rows gave nothing.
     breakthroughs : int
         Columns with a cost tried in a step towards the objective target.
     lift_work : int
@@ -296,7 +294,6 @@ class WalkerSettings:
     rows: int = 3
     breadth: int = 24
     scan: int = 400
-    satisfied_rows: int = 1
     breakthroughs: int = 8
     lift_work: int = 20_000
     tabu_base: int = 3
@@ -312,24 +309,22 @@ class WalkerSettings:
     origin: Origin = "zero"
 
 
-FAST = WalkerSettings(rows=1, breadth=16, scan=64, satisfied_rows=0, breakthroughs=2)
+FAST = WalkerSettings(rows=1, breadth=16, scan=64, breakthroughs=2)
 """One violated row a step: most moves in a second, for plateaus that want depth."""
 
 BALANCED = WalkerSettings()
 """A few rows a step."""
 
-V1 = WalkerSettings(rows=12, breadth=160, scan=2000, satisfied_rows=20, breakthroughs=20)
+V1 = WalkerSettings(rows=12, breadth=160, scan=2000, breakthroughs=20)
 """The sampling of Local-MIP's first version: wide, slow, greedy."""
 
 V2 = WalkerSettings(
-    rows=10, breadth=225, scan=2250, satisfied_rows=1, breakthroughs=20,
+    rows=10, breadth=225, scan=2250, breakthroughs=20,
     tabu_base=4, tabu_spread=7, smoothing=0.0, equality_weight=2.0, patience=1_000_000,
 )  # fmt: skip
 """The sampling of its second version: weights only rise, equations count twice."""
 
-JUMP = WalkerSettings(
-    jump=True, rows=4, breadth=24, satisfied_rows=0, smoothing=0.0, objective_weight=0.0
-)
+JUMP = WalkerSettings(jump=True, rows=4, breadth=24, smoothing=0.0, objective_weight=0.0)
 """Feasibility Jump: weighted violation, the objective only once there is a point to beat."""
 
 

@@ -69,8 +69,7 @@ struct State {
 
 struct Settings {
     bool jump;
-    std::int64_t rows, breadth, scan, satisfied_rows, breakthroughs, lift_work, tabu_base,
-        tabu_spread;
+    std::int64_t rows, breadth, scan, breakthroughs, lift_work, tabu_base, tabu_spread;
     double smoothing, equality_weight;
     std::int64_t chain_trials, chain_depth, chain_breadth;
 };

@@ -10,9 +10,9 @@
 
 NATIVE_STRUCT(mip::local_search::State, rows, columns, status, violated, priced, bounds, kept,
               candidates, links, chain, origins, pivots, breaks)
-NATIVE_STRUCT(mip::local_search::Settings, jump, rows, breadth, scan, satisfied_rows, breakthroughs,
-              lift_work, tabu_base, tabu_spread, smoothing, equality_weight, chain_trials,
-              chain_depth, chain_breadth)
+NATIVE_STRUCT(mip::local_search::Settings, jump, rows, breadth, scan, breakthroughs, lift_work,
+              tabu_base, tabu_spread, smoothing, equality_weight, chain_trials, chain_depth,
+              chain_breadth)
 
 namespace mip::local_search {
 namespace {
@@ -169,14 +169,7 @@ void take_step(const Matrix &matrix, const State &state, const Settings &setting
     std::int64_t count = gather_violated(matrix, state, settings, settings.rows, Tabu::FREE_ONLY);
     if (status.target > -INF)
         count = gather_breakthroughs(state, settings, count, Tabu::FREE_ONLY);
-    std::int64_t best = choose(matrix, state, settings.jump, state.candidates, count);
-    if (best < 0 || status.progress <= SMALLEST_STEP) {
-        const std::int64_t more = gather_satisfied(matrix, state, settings, count);
-        if (more > count) {
-            count = more;
-            best = choose(matrix, state, settings.jump, state.candidates, count);
-        }
-    }
+    const std::int64_t best = choose(matrix, state, settings.jump, state.candidates, count);
     if (best >= 0 && status.progress > SMALLEST_STEP)
         make_candidate(matrix, state, settings, best);
     else
