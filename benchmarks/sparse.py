@@ -1,11 +1,12 @@
 """Products y = Ax in every format, beside cuSPARSE and SciPy and below the roofline.
 
-    python -m benchmarks.sparse [--data ../shared/data] [--instances peers] [--nonzeros 1e5 1e6 1e7]
+    python -m benchmarks.sparse [--data DATA] [--instances peers] [--nonzeros 1e5 1e6 1e7]
                                 [--device auto|cuda|cpu] [--seed 0] [--stop-after SECONDS]
 
-Matrices are those of the models named (a set of ``benchmarks.lp_sets`` or names of its index) and
-made-up ones: ``random`` (8 entries a row, anywhere), ``banded`` (8 near the diagonal), ``one dense
-row`` of 100 thousand entries among rows of 4, and ``power law`` (row lengths with a heavy tail).
+Matrices are those of models in the folder ``DATA`` (a set of ``benchmarks.lp_sets`` or names of its
+index) and made-up ones: ``random`` (8 entries a row, anywhere), ``banded`` (8 near the diagonal),
+``one dense row`` of 100 thousand entries among rows of 4, and ``power law`` (row lengths with a
+heavy tail).
 Each stands as A and as A'.
 
 ``graph`` is a launch's share of a graph of many, the way an engine runs them, ``plain`` a launch
@@ -42,7 +43,6 @@ from solvers.papers.sparse_formats.roofline import (
     matrix_statistics,
 )
 
-DATA = Path("../shared/data")
 ROW_LENGTH = 8
 DENSE_ROW = 100_000
 TAIL = 1.6
@@ -178,7 +178,7 @@ def _on_host(arguments: argparse.Namespace) -> Iterator[tuple[str, sp.csr_array]
         for pattern, make in PATTERNS.items():
             generator = np.random.default_rng(arguments.seed)
             yield f"{pattern} {nonzeros:.0e}", make(int(nonzeros), generator)
-    if arguments.instances:
+    if arguments.data:
         entries = lp_sets.read_index(arguments.data)
         for entry in lp_sets.choose(entries, arguments.instances):
             yield entry.name, read(entry.path).matrix
@@ -259,8 +259,8 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, default=DATA, help="folder with INSTANCES.csv")
-    parser.add_argument("--instances", nargs="*", default=["peers"], help="sets or names; or none")
+    parser.add_argument("--data", type=Path, help="folder with models and INSTANCES.csv")
+    parser.add_argument("--instances", nargs="*", default=["peers"], help="sets or names")
     parser.add_argument("--nonzeros", type=float, nargs="*", default=[1e5, 1e6, 1e7])
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--seed", type=int, default=0)
