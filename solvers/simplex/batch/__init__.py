@@ -25,7 +25,7 @@ from solvers.core.progress import LOOK_AGAIN, Progress
 from solvers.simplex.batch.data import DEFAULT, BatchAnswer, BatchData, Ending, Parameters, Settings
 from solvers.simplex.batch.prepare import prepare
 from solvers.simplex.batch.run import run, solve_where_it_fits
-from solvers.simplex.batch.transfer import kept_stream
+from solvers.simplex.batch.slices import kept_stream
 
 __all__ = ["BatchAnswer", "BatchData", "Ending", "Parameters", "Settings", "solve"]
 

@@ -1,4 +1,4 @@
-"""From a batch to the launches of its slices; see ``solvers.simplex.batch.transfer``.
+"""From a batch to the launches of its slices; see ``solvers.simplex.batch.slices``.
 
 Where a GPU's memory does not suffice, it goes on on the CPU. A compiled loop of seconds cannot be
 interrupted, nor does Python hear Ctrl-C while its main thread is there. So it runs in a thread of
@@ -34,15 +34,12 @@ from solvers.simplex.batch.kernels.simplex import (
     VARYING,
 )
 from solvers.simplex.batch.prepare import DeviceCheck, Prepared
+from solvers.simplex.batch.slices import Lane, Pace, make_lanes, solve_slices
 from solvers.simplex.batch.transfer import (
     SLICE_BYTES,
     Inputs,
-    Lane,
-    Pace,
     SliceResults,
     empty_answer,
-    make_lanes,
-    solve_slices,
     to_device_together,
 )
 

@@ -12,15 +12,8 @@ from solvers.core.device import cpu
 from solvers.core.progress import Progress
 from solvers.simplex.batch.data import NOT_REACHED
 from solvers.simplex.batch.run import solve_where_it_fits
-from solvers.simplex.batch.transfer import (
-    Inputs,
-    Pace,
-    Parcel,
-    SliceResults,
-    empty_answer,
-    make_lanes,
-    solve_slices,
-)
+from solvers.simplex.batch.slices import Pace, make_lanes, solve_slices
+from solvers.simplex.batch.transfer import Inputs, Parcel, SliceResults, empty_answer
 from tests.emulator.gpu import EmulatedGpu
 
 
@@ -51,7 +44,7 @@ def run(count, pace, progress=None, stop_after=None):
 
 
 def test_every_slice_arrives_while_the_next_ones_are_on_their_way(monkeypatch):
-    monkeypatch.setattr("solvers.simplex.batch.transfer.STREAMS", 2)
+    monkeypatch.setattr("solvers.simplex.batch.slices.STREAMS", 2)
     answer, events = run(7, Pace(most=3, first=1, seconds=1.0))
     np.testing.assert_array_equal(answer.x[:, 2], np.arange(7))
     np.testing.assert_array_equal(answer.row_dual[:, 0], -np.arange(7))
