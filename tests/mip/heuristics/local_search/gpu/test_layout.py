@@ -17,7 +17,7 @@ from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
 
 
 def test_fields_stand_where_the_loops_have_them():
-    source = resources.files(walk.__package__).joinpath("pair.cuh").read_text()
+    source = resources.files(walk.__package__).joinpath("model.cuh").read_text()
     block = re.search(r"enum Field \{(.*?)\}", source, re.S)
     assert block is not None
     names = [name.strip() for name in block[1].split(",")]

@@ -1,7 +1,7 @@
 // What only the many walkers have: sizes, and random numbers that follow from key and counter alone.
 #pragma once
 
-#include "pair.cuh"
+#include "model.cuh"
 
 constexpr int ROW_ENTRIES = 64;        // entries of a row that are tried at once
 constexpr int MOST_ROWS = 16;          // violated rows sampled in a step
