@@ -118,16 +118,15 @@ def pdlp_route(
     to_vertex = options.wants_vertex
     if to_vertex and options.crossover == "auto" and not hedge:
         to_vertex = reduced.num_nonzeros < CROSSOVER_NONZEROS
-    if to_vertex:
-        from solvers.highs import engine  # and HiGHS, without which many a solve does
-
-        engine.expect_crossover(reduced)
     first_order = dataclasses.replace(options, device=fitting_device(reduced, options, progress))
     if to_vertex and hedge:
         undo = reduction.undo if options.presolve else None
         return _hedged(problem, reduced, start, undo, first_order, progress)
     share = np.inf
     if to_vertex:
+        from solvers.highs import engine  # and HiGHS, without which many a solve does
+
+        engine.expect_crossover(reduced)
         # crossover and its simplex clean-up make the rest of the way
         tolerance = max(options.tolerance, VERTEX_TOLERANCE)
         first_order = dataclasses.replace(first_order, tolerance=tolerance)
@@ -158,7 +157,6 @@ def _hedged(
 ) -> Outcome:
     """Run PDLP to the tolerance, and crossover from its point at a looser one beside it."""
     from solvers import pdlp
-    from solvers.highs import engine
 
     handed: queue.SimpleQueue[Outcome | None] = queue.SimpleQueue()
     norms = pdlp.Norms.of(problem)
@@ -186,6 +184,9 @@ def _hedged(
         return _polish(problem, found, options, contender)
 
     def to_vertex(contender: Progress) -> Outcome:
+        from solvers.highs import engine  # beside PDLP, which a small model is soon done by
+
+        engine.expect_crossover(reduced)
         while (stopped := contender.should_stop()) is None:
             try:
                 point = handed.get(timeout=LOOK_AGAIN)
