@@ -81,25 +81,6 @@ void settle(Integers profit, Integers weight, Span<std::int64_t> order) {
     }
 }
 
-/// The class and item that gain most within the spare capacity; -1 if none gains.
-std::tuple<std::int64_t, std::int64_t> best_exchange(Integers profit, Integers weight,
-                                                     Integers first, std::int64_t spare,
-                                                     Integers chosen) {
-    native::check_length("weight", weight.size(), profit.size());
-    native::check_length("chosen", chosen.size(), first.size() - 1);
-    std::int64_t most = 0, best_group = -1, best_item = -1;
-    for (std::int64_t i = 0; i < first.size() - 1; ++i) {
-        const std::int64_t limit = weight[chosen[i]] + spare, least = profit[chosen[i]];
-        for (std::int64_t j = first[i]; j < first[i + 1] && weight[j] <= limit; ++j)
-            if (profit[j] - least > most) {
-                most = profit[j] - least;
-                best_group = i;
-                best_item = j;
-            }
-    }
-    return {best_group, best_item};
-}
-
 /// Take steps in order where they fit, in place; return weight and profit.
 ///
 /// A class goes no farther once a step of it did not fit.
@@ -223,8 +204,6 @@ NATIVE_MODULE(knapsack_multiple_choice_relaxation) {
     native::expose(module, "hull_steps", &hull_steps, "profit", "weight", "first", "step_profit",
                    "step_weight", "step_group", "step_item");
     native::expose(module, "settle", &settle, "profit", "weight", "order");
-    native::expose(module, "best_exchange", &best_exchange, "profit", "weight", "first", "spare",
-                   "chosen");
     native::expose(module, "fill", &fill, "step_profit", "step_weight", "step_group", "step_item",
                    "capacity", "chosen", "weight", "profit");
     native::expose(module, "undominated", &knapsack::choice::undominated, "order", "first",
