@@ -128,4 +128,11 @@ PROJECTS = (
         ("tests",),
         *("ADGEfficiency/energy-py-linear", "v1.4.1"),
     ),
+    Project(
+        "temoa",
+        ("temoa==4.0.1",),
+        ("tests",),
+        *("TemoaProject/temoa", "v4.0.1"),
+        python="3.12",
+    ),
 )
