@@ -289,7 +289,7 @@ class SparseRows:
             return SparseRows(matrix.data, matrix.indices, matrix.indptr, self.shape)
         key = self.row * np.int64(self.shape[1]) + self.indices
         data, indices, row = self.data, self.indices, self.row
-        if not (np.diff(key) > 0).all():
+        if not (key[1:] > key[:-1]).all():
             order = np.argsort(key, kind="stable")
             begins = np.flatnonzero(np.diff(key[order], prepend=-1))
             data = np.add.reduceat(data[order], begins) if begins.size else data[order]
@@ -299,7 +299,9 @@ class SparseRows:
             data, indices, row = data[kept], indices[kept], row[kept]
         as_short = indices.astype(np.int32, copy=data is self.data)
         data = data.copy() if data is self.data else data
-        made = SparseRows(data, as_short, _starts(row, self.shape[0]), self.shape)
+        as_given = row is self.row
+        starts = self.indptr.astype(np.int32) if as_given else _starts(row, self.shape[0])
+        made = SparseRows(data, as_short, starts, self.shape)
         vars(made)["row"] = row
         return made
 

@@ -130,15 +130,18 @@ def _bounds(
     lower = _bound(list(map(attrgetter("lowBound"), variables)), names, "lower", -np.inf)
     upper = _bound(list(map(attrgetter("upBound"), variables)), names, "upper", np.inf)
     categories = list(map(attrgetter("cat"), variables))
-    for category in set(categories) - CATEGORIES.keys():
+    kinds = set(categories)
+    for category in kinds - CATEGORIES.keys():
         name = names[categories.index(category)]
         raise ProblemError(
             f"Variable '{name}' is of category {category!r}; PuLP knows {', '.join(CATEGORIES)}."
         )
+    if kinds <= {"Continuous"}:
+        return lower, upper, np.zeros(len(categories), dtype=np.bool_)
     integrality = np.fromiter(
         map(CATEGORIES.__getitem__, categories), dtype=np.bool_, count=len(categories)
     )
-    if "Binary" in categories:  # assigned after construction, which turns it into bounds
+    if "Binary" in kinds:  # assigned after construction, which turns it into bounds
         binary = np.array([category == "Binary" for category in categories])
         lower[binary] = np.maximum(lower[binary], 0.0)
         upper[binary] = np.minimum(upper[binary], 1.0)
