@@ -30,6 +30,19 @@ class Comparison:
 
 
 @dataclass(frozen=True)
+class SideBySide:
+    """Rows of runs in which several solvers had the same programs, at one tolerance."""
+
+    words: str
+    device: str
+    commits: tuple[str, ...]
+    models: tuple[str, ...]
+    limit: float
+    tolerance: float
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
 class Iterations:
     """All costs of iterations measured on one device, and its bandwidth in bytes per second."""
 

@@ -6,18 +6,20 @@ Records of one device that measure the same are joined; of two results for the s
 and tolerance the newer one counts. Pictures go to ``docs/images/pdlp-*.png`` and the page
 ``docs/pdlp-results.md`` is written anew, with what there are records for: a part for the GPU with
 the newest record, where the figures of other solvers recorded earlier stand beside ours, and one
-for the CPU with the newest record.
+for the CPU with the newest record. Runs of several solvers side by side follow: families, and
+models for reporting. There all solvers' figures for a model come from the newest run that had it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from benchmarks import pdlp, per_iteration, plots_lp, plots_page
-from benchmarks.comparison import Comparison, Iterations
+from benchmarks.comparison import Comparison, Iterations, SideBySide
 from benchmarks.peers import recorded
 from benchmarks.per_iteration import Cost
 from benchmarks.record import RESULTS
@@ -32,6 +34,14 @@ LIMIT = 15.0
 NEARLY_ALL = 0.9
 """Part of the models that a solver must have run to be compared: a benchmark that ran out of time
 says nothing about the rest."""
+
+
+SIDE_BY_SIDE = {
+    "families": "Families, made on the spot",
+    "pdlp-held-out": "Linear programs for reporting",
+    "pdlp-relaxations": "Relaxations of mixed-integer models for reporting",
+}
+"""Benchmarks whose records have solvers side by side, and what they were run on."""
 
 
 def main() -> None:
@@ -58,7 +68,9 @@ def draw_all(results: Path, docs: Path) -> list[Path]:
         plots_lp.draw_iterations(measured.costs, measured.bandwidth, path)
         written.append(path)
     page = docs / PAGE
-    page.write_text(plots_page.text(comparisons, iterations), encoding="utf-8")
+    page.write_text(
+        plots_page.text(comparisons, iterations, read_side_by_side(results)), encoding="utf-8"
+    )
     return [*written, page]
 
 
@@ -119,6 +131,42 @@ def read_comparison(results: Path, kind: str) -> Comparison | None:
         limit=float(records[-1]["time limit"]) if records else LIMIT,
         rows=tuple(rows.values()),
     )
+
+
+def read_side_by_side(results: Path) -> list[SideBySide]:
+    """Return the runs of several solvers on a GPU, loosest tolerance first."""
+    found = [
+        one
+        for name, words in SIDE_BY_SIDE.items()
+        for one in _side_by_side(_of_one_device(results, name, "cuda"), words)
+    ]
+    order = list(SIDE_BY_SIDE.values())
+    return sorted(found, key=lambda one: (order.index(one.words), -one.tolerance, one.limit))
+
+
+def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideBySide]:
+    """Join records with one limit and size; of a model the rows of the newest record count."""
+    groups: dict[Any, dict[str, tuple[dict[str, Any], list[Row]]]] = {}
+    for record in records:
+        rows = [Row.from_record(item) for item in record["rows"]]
+        for tolerance, model in dict.fromkeys((row.tolerance, row.model) for row in rows):
+            here = [row for row in rows if (row.tolerance, row.model) == (tolerance, model)]
+            if any(not row.solver.startswith("gpu-bridge") for row in here):
+                size = tuple(record.get("nonzeros", ()))
+                group = tolerance, float(record["time limit"]), size
+                groups.setdefault(group, {})[model] = record, here
+    for (tolerance, limit, _), found in groups.items():
+        rows = [row for _, here in found.values() for row in here]
+        sizes = {row.model: row.nonzeros or 0 for row in rows}
+        yield SideBySide(
+            words=words,
+            device=records[-1]["machine"]["device"],
+            commits=_commits([record for record, _ in found.values()]),
+            models=tuple(sorted(found, key=lambda model: (sizes[model], model))),
+            limit=limit,
+            tolerance=tolerance,
+            rows=tuple(rows),
+        )
 
 
 def read_iterations(results: Path, kind: str) -> Iterations | None:

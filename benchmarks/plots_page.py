@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from benchmarks.comparison import Comparison, Iterations
-from benchmarks.halves import HALVES, members
-from benchmarks.rows import Row, Summary, summarise
+from benchmarks.comparison import Comparison, Iterations, SideBySide
+from benchmarks.halves import HALVES, half_of, members
+from benchmarks.rows import Row, Summary, shifted_geometric_mean, summarise
 
 HEAD = """# PDLP measured
 
@@ -21,17 +21,24 @@ when the first constants were chosen, before there were halves; the split holds 
 """
 
 PLACES = {"cuda": "GPU", "cpu": "CPU"}
+ITERATIONS_SHIFT = 100.0
+"""Iterations added to each count in their shifted geometric mean."""
 NOTHING = "\nNothing has been recorded yet.\n"
 
 
-def text(comparisons: Sequence[Comparison], iterations: Sequence[Iterations]) -> str:
+def text(
+    comparisons: Sequence[Comparison],
+    iterations: Sequence[Iterations],
+    side_by_side: Sequence[SideBySide] = (),
+) -> str:
     """Return the page in Markdown."""
     parts = [HEAD]
-    if not comparisons and not iterations:
+    if not comparisons and not iterations and not side_by_side:
         parts.append(NOTHING)
     for kind in PLACES:
         parts += [_comparison(one) for one in comparisons if one.kind == kind]
         parts += [_iterations(one) for one in iterations if one.kind == kind]
+    parts += [_side_by_side(one) for one in side_by_side]
     return "\n".join(parts)
 
 
@@ -58,7 +65,9 @@ def _comparison(comparison: Comparison) -> str:
         lines += [f"### {place}, tolerance {tolerance:g}", "", *_summary_table(here, recorded), ""]
         lines += [*_halves_table(comparison, tolerance), ""]
         lines += [f"![Time per model]({_image(f'pdlp-{kind}-time-{tolerance:.0e}')})", ""]
-        lines += [*_model_table(rows, models, tolerance), ""]
+        those = [row for row in rows if row.tolerance == tolerance]
+        solvers = list(dict.fromkeys(row.solver for row in those))
+        lines += [*_model_table(those, models, solvers), ""]
     lines += [
         f"### {place}, profile",
         "",
@@ -66,6 +75,40 @@ def _comparison(comparison: Comparison) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def _side_by_side(one: SideBySide) -> str:
+    """Return the part of a run of several solvers, with seconds and iterations of each."""
+    summaries = summarise(one.rows, one.models, one.limit)
+    halves = [half for half in HALVES if members(one.models, half)]
+    lines = [
+        f"## {one.words}: tolerance {one.tolerance:g}, {one.limit:g} s",
+        "",
+        f"{len(one.models)} programs on {one.device}, all solvers in one run"
+        f"{_commit_words(one.commits)}.",
+        "",
+        *_summary_table(summaries, set()),
+        "",
+        *(line for half in halves for line in _half_line(one, half)),
+        *_model_table(one.rows, one.models, [summary.solver for summary in summaries]),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _half_line(one: SideBySide, half: str) -> list[str]:
+    """Say in a line what a half's models took each solver, in seconds and in iterations."""
+    models = members(one.models, half)
+    words = []
+    for summary in summarise(one.rows, models, one.limit):
+        took = [
+            float(row.iterations)
+            for row in one.rows
+            if row.solver == summary.solver and row.model in models and row.iterations
+        ]
+        mean = shifted_geometric_mean(took, ITERATIONS_SHIFT)
+        iterations = f", {mean:,.0f} iterations" if took else ""
+        words.append(f"{summary.solver} {_number(summary.honest_mean)} s{iterations}")
+    return [f"*{half.capitalize()}* ({len(models)}): {'; '.join(words)}.", ""]
 
 
 def _summary_table(summaries: Iterable[Summary], recorded: set[str]) -> list[str]:
@@ -108,28 +151,30 @@ def _halves_table(comparison: Comparison, tolerance: float) -> list[str]:
     return lines
 
 
-def _model_table(rows: Sequence[Row], models: Sequence[str], tolerance: float) -> list[str]:
-    solvers = list(dict.fromkeys(row.solver for row in rows if row.tolerance == tolerance))
-    cells = {(row.model, row.solver): row for row in rows if row.tolerance == tolerance}
+def _model_table(rows: Sequence[Row], models: Sequence[str], solvers: Sequence[str]) -> list[str]:
+    cells = {(row.model, row.solver): row for row in rows}
     lines = [
-        "Seconds; † marks an answer called optimal that is not within the tolerance.",
+        "Seconds, iterations; † marks an answer called optimal that is not within the tolerance.",
         "",
-        "| model | nonzeros | " + " | ".join(solvers) + " |",
-        "|---|---:|" + "---:|" * len(solvers),
+        f"| model | half | nonzeros | {' | '.join(solvers)} |",
+        "|---|---|---:|" + "---:|" * len(solvers),
     ]
     for model in models:
         found = [cells.get((model, solver)) for solver in solvers]
         size = next((row.nonzeros for row in found if row and row.nonzeros), "")
-        lines.append(f"| {model} | {size} | " + " | ".join(map(_cell, found)) + " |")
+        words = " | ".join(map(_cell, found))
+        lines.append(f"| {model} | {half_of(model)} | {size} | {words} |")
     return lines
 
 
 def _cell(row: Row | None) -> str:
     if row is None:
         return ""
-    if not row.solved:
-        return row.status.replace("_", " ")
-    return f"{row.seconds:.3g}" + ("†" if row.verified is False else "")
+    if row.solved:
+        words = f"{row.seconds:.3g}" + ("†" if row.verified is False else "")
+    else:
+        words = row.status.replace("_", " ")
+    return f"{words}, {row.iterations:,}" if row.iterations else words
 
 
 def _iterations(iterations: Iterations) -> str:

@@ -50,6 +50,7 @@ def main() -> None:
         print("Interrupted; what was measured so far is recorded.")
     print_table("Families", [Column(title, 3) for title in TITLES], [_cells(row) for row in rows])
     content = {
+        "nonzeros": arguments.nonzeros,
         "tolerance": arguments.tolerance,
         "time limit": arguments.time_limit,
         "threads": arguments.threads,
