@@ -249,6 +249,13 @@ class SparseRows:
         starts = self.indptr[: count + 1]
         return SparseRows(self.data[:end], self.indices[:end], starts, (count, self.shape[1]))
 
+    def last(self, count: int) -> SparseRows:
+        """Return the last rows, on the same arrays."""
+        starts = self.indptr[self.shape[0] - count :]
+        own = slice(int(starts[0]), None)
+        shape = count, self.shape[1]
+        return SparseRows(self.data[own], self.indices[own], starts - starts[0], shape)
+
     def above(self, other: SparseRows) -> SparseRows:
         """Return these rows and below them others, over as many columns or more."""
         starts = np.concatenate((self.indptr, self.nnz + other.indptr[1:]), dtype=np.int64)

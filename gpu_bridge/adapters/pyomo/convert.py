@@ -259,11 +259,12 @@ class _KeptRows:
     @classmethod
     def of(cls, rows: list[Any], free: FreeMatrix, kept: BoolArray) -> _KeptRows:
         constraints = list(compress(rows, kept))
+        whole = free.matrix
         return cls(
-            whole=free.matrix,
+            whole=whole,
             kept=kept,
-            cost=_cost(free.matrix),
-            matrix=free.matrix.select(kept),
+            cost=_cost(whole),
+            matrix=whole.last(len(rows) - 1) if kept[1:].all() else whole.select(kept),
             constraints=constraints,
             column_names=ComponentNames(free.columns),
             row_names=ComponentNames(constraints),

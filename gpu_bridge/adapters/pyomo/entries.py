@@ -17,6 +17,8 @@ from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
 
 IndexArray = npt.NDArray[np.int64]
+RowArray = npt.NDArray[np.int32]
+"""Row of each entry: as long as the entries, so half the memory counts."""
 
 
 class Numbers:
@@ -111,7 +113,7 @@ class Terms:
         Terms of several rows one after the other.
     lengths : sequence of int
         How many of the terms belong to each of ``rows``.
-    rows : (k,) array of int
+    rows : (k,) array of int32
         Row numbers.
     label : callable
         Name of a row, for messages.
@@ -128,15 +130,16 @@ class Terms:
         self,
         terms: list[Any],
         lengths: Sequence[int],
-        rows: IndexArray,
+        rows: RowArray,
         label: Callable[[int], str],
     ) -> None:
         self._label = label
         pairs, lengths, meanings = factor_pairs(terms, lengths)
         self._meanings = [meaning._replace(row=int(rows[meaning.row])) for meaning in meanings]
-        self.rows: IndexArray = np.repeat(rows, lengths)
+        self.rows: RowArray = np.repeat(rows, lengths)
         flat = list(chain.from_iterable(pairs))
-        self._factors, self.variables = flat[0::2], flat[1::2]
+        self._factors: list[Any] | FloatArray = flat[0::2]
+        self.variables = flat[1::2]
         self._constants: list[tuple[int, Any]] = []
         self.unusual: set[int] = set()
         kinds = set(map(type, self.variables)) - PLAIN_VARIABLES
@@ -165,9 +168,12 @@ class Terms:
     @cached_property
     def coefficients(self) -> Numbers:
         """Coefficient of each entry."""
-        return Numbers(
-            self._factors, lambda k: f"A coefficient of {self._label(int(self.rows[k]))}"
-        )
+        factors = self._factors
+        listed = factors if isinstance(factors, list) else factors.tolist()
+        numbers = Numbers(listed, lambda k: f"A coefficient of {self._label(int(self.rows[k]))}")
+        if numbers.are_fixed:
+            self._factors = numbers.read()  # and not a list as long beside it
+        return numbers
 
     def add_constants(self, to: FloatArray, sign: float) -> None:
         """Add the constant terms of each row, or subtract them."""
@@ -203,7 +209,9 @@ class Terms:
     def _keep(self, kept: BoolArray) -> None:
         self.rows = self.rows[kept]
         self.variables = list(compress(self.variables, kept))
-        self._factors = list(compress(self._factors, kept))
+        factors = self._factors
+        listed = isinstance(factors, list)
+        self._factors = list(compress(factors, kept)) if listed else factors[kept]
 
 
 def sides(values: list[Any], infinite: float, what: Callable[[int], str]) -> Numbers:

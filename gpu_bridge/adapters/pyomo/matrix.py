@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_bridge.adapters.pyomo.entries import IndexArray
+from gpu_bridge.adapters.pyomo.entries import IndexArray, RowArray
 from gpu_bridge.adapters.pyomo.rows import ModelRows
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray
@@ -109,7 +109,7 @@ class _Places:
 
     def __init__(
         self,
-        row_of: IndexArray,
+        row_of: RowArray,
         column_of: npt.NDArray[np.int32],
         whole: SparseRows,
         used: BoolArray,
@@ -122,7 +122,7 @@ class _Places:
         """The place of each entry over all variables; None where an entry has none, being zero."""
         columns = np.int64(self._whole.shape[1])
         known = self._whole.row * columns + self._whole.indices
-        wanted = self._row_of * columns + self._column_of
+        wanted = self._row_of.astype(np.int64) * columns + self._column_of
         places = np.minimum(np.searchsorted(known, wanted), max(0, known.size - 1))
         found = known.size and np.array_equal(known[places], wanted)
         return places if found else None

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpu_bridge.adapters.pyomo.collect import RowCollector, describe
-from gpu_bridge.adapters.pyomo.entries import IndexArray, Numbers, Terms, sides
+from gpu_bridge.adapters.pyomo.entries import Numbers, RowArray, Terms, sides
 from gpu_bridge.adapters.pyomo.interface import HAS_NEW_INTERFACE
 from solvers.core.problem import FloatArray
 
@@ -41,7 +41,7 @@ class ModelRows:
     rows: list[Any]
     coefficients: FloatArray
     variables: list[Any]
-    row_of: IndexArray
+    row_of: RowArray
     constants: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -64,7 +64,7 @@ class CompiledRows:
 
     coefficients: FloatArray
     variables: list[Any]
-    row_of: IndexArray
+    row_of: RowArray
     constants: FloatArray
     lower: FloatArray
     upper: FloatArray
@@ -90,8 +90,9 @@ class RowReader:
     def __init__(self, collected: RowCollector) -> None:
         self._rows = rows = collected.rows
         self._label = label = row_label(rows)
-        self._added = Terms(collected.terms, collected.lengths, np.arange(len(rows)), label)
-        subtracted_rows = np.array(collected.subtracted_rows, dtype=np.int64)
+        every_row = np.arange(len(rows), dtype=np.int32)
+        self._added = Terms(collected.terms, collected.lengths, every_row, label)
+        subtracted_rows = np.array(collected.subtracted_rows, dtype=np.int32)
         self._subtracted = Terms(
             collected.subtracted_terms, collected.subtracted_lengths, subtracted_rows, label
         )
@@ -191,7 +192,7 @@ class RowReader:
         compiler = RowCompiler()
         forms = [compiler.compile(self._rows[row]) for row in self._unusual]
         lengths = [len(form.variables) for form in forms]
-        row_of = np.repeat(np.array(self._unusual, dtype=np.int64), lengths)
+        row_of = np.repeat(np.array(self._unusual, dtype=np.int32), lengths)
         label, unusual = self._label, self._unusual
         coefficients = Numbers(
             list(chain.from_iterable(form.coefficients for form in forms)),
