@@ -145,7 +145,7 @@ def read_side_by_side(results: Path) -> list[SideBySide]:
 
 
 def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideBySide]:
-    """Join records with one limit and size; of a model the rows of the newest record count."""
+    """Join records of one size; of a model the rows of the newest record count, and its limit."""
     groups: dict[Any, dict[str, tuple[dict[str, Any], list[Row]]]] = {}
     for record in records:
         rows = [Row.from_record(item) for item in record["rows"]]
@@ -153,9 +153,8 @@ def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideByS
             here = [row for row in rows if (row.tolerance, row.model) == (tolerance, model)]
             if any(not row.solver.startswith("gpu-bridge") for row in here):
                 size = tuple(record.get("nonzeros", ()))
-                group = tolerance, float(record["time limit"]), size
-                groups.setdefault(group, {})[model] = record, here
-    for (tolerance, limit, _), found in groups.items():
+                groups.setdefault((tolerance, size), {})[model] = record, here
+    for (tolerance, _), found in groups.items():
         rows = [row for _, here in found.values() for row in here]
         sizes = {row.model: row.nonzeros or 0 for row in rows}
         yield SideBySide(
@@ -163,7 +162,7 @@ def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideByS
             device=records[-1]["machine"]["device"],
             commits=_commits([record for record, _ in found.values()]),
             models=tuple(sorted(found, key=lambda model: (sizes[model], model))),
-            limit=limit,
+            limit=max(float(record["time limit"]) for record, _ in found.values()),
             tolerance=tolerance,
             rows=tuple(rows),
         )

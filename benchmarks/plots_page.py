@@ -21,6 +21,9 @@ when the first constants were chosen, before there were halves; the split holds 
 """
 
 PLACES = {"cuda": "GPU", "cpu": "CPU"}
+OURS = "gpu-bridge pdlp"
+"""What the others are compared with, by its label in records."""
+
 ITERATIONS_SHIFT = 100.0
 """Iterations added to each count in their shifted geometric mean."""
 NOTHING = "\nNothing has been recorded yet.\n"
@@ -79,20 +82,34 @@ def _comparison(comparison: Comparison) -> str:
 
 def _side_by_side(one: SideBySide) -> str:
     """Return the part of a run of several solvers, with seconds and iterations of each."""
-    summaries = summarise(one.rows, one.models, one.limit)
+    solvers = sorted({row.solver for row in one.rows}, key=lambda name: (name != OURS, name))
     halves = [half for half in HALVES if members(one.models, half)]
     lines = [
         f"## {one.words}: tolerance {one.tolerance:g}, {one.limit:g} s",
         "",
         f"{len(one.models)} programs on {one.device}, all solvers in one run"
-        f"{_commit_words(one.commits)}.",
+        f"{_commit_words(one.commits)}. Means are honest ones, over the programs that a solver was "
+        "given.",
         "",
-        *_summary_table(summaries, set()),
+        "| solver | programs | solved | verified | mean, s | gpu-bridge there, s | ratio |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+        *(_against_ours(one, solver) for solver in solvers),
         "",
         *(line for half in halves for line in _half_line(one, half)),
-        *_model_table(one.rows, one.models, [summary.solver for summary in summaries]),
+        *_model_table(one.rows, one.models, solvers),
     ]
     return "\n".join([*lines, ""])
+
+
+def _against_ours(one: SideBySide, solver: str) -> str:
+    given = [row.model for row in one.rows if row.solver == solver]
+    by_solver = {summary.solver: summary for summary in summarise(one.rows, given, one.limit)}
+    its, ours = by_solver[solver], by_solver.get(OURS)
+    words = f"| {solver} | {its.models} | {its.solved} | {its.verified} | "
+    words += f"{_number(its.honest_mean)} | "
+    if ours is None or not ours.honest_mean or its.honest_mean is None:
+        return f"{words} | |"
+    return f"{words}{_number(ours.honest_mean)} | {ours.honest_mean / its.honest_mean:.2f} |"
 
 
 def _half_line(one: SideBySide, half: str) -> list[str]:

@@ -33,7 +33,7 @@ def test_pages_of_results_are_those_of_the_records():
     compared = [found for kind in plots.KINDS if (found := plots.read_comparison(RESULTS, kind))]
     iterations = [found for kind in plots.KINDS if (found := plots.read_iterations(RESULTS, kind))]
     made = {
-        plots.PAGE: plots_page.text(compared, iterations),
+        plots.PAGE: plots_page.text(compared, iterations, plots.read_side_by_side(RESULTS)),
         plots_mip.PAGE: plots_mip.page_text(plots_mip.read_groups(RESULTS)),
     }
     for name, text in made.items():

@@ -40,6 +40,15 @@ def test_the_second_attempt_finds_the_optimum(seed, crossover):
     assert outcome.objective == pytest.approx(solve_with_highs(problem)[1], rel=1e-6)
 
 
+def test_a_large_model_has_one_attempt(monkeypatch):
+    problem = random_lp(0, rows=40, columns=60)
+    monkeypatch.setattr(fallback_presolve, "LARGE", problem.num_nonzeros)
+    outcome = solve(problem, tolerance=1e-8)
+    assert FALLBACK not in outcome.log
+    assert outcome.statistics["iterations"] > FEW
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+
+
 @pytest.mark.parametrize(("tolerance", "most"), [(1e-9, FEW), (1e-8, FEW), (1e-4, round(FEW / 16))])
 def test_a_looser_tolerance_has_a_shorter_first_attempt(tolerance, most):
     assert fallback_presolve._iterations_of_light(tolerance) == most

@@ -1,0 +1,26 @@
+"""Free memory goes back to the system where that keeps it."""
+
+import ctypes
+import sys
+
+import numpy as np
+import pytest
+
+from benchmarks import memory
+from solvers.core import heap
+
+
+@pytest.mark.skipif(
+    not sys.platform.startswith("linux") or not hasattr(ctypes.CDLL(None), "malloc_trim"),
+    reason="the system's C library gives memory back by itself",
+)
+def test_what_is_free_between_arrays_in_use_goes_back():
+    arrays = [np.ones(1_250) for _ in range(20_000)]  # 10 kB each, far below a mapping of its own
+    del arrays[::2]
+    held = memory.restart_peak()
+    heap.give_back(heap.WORTH_IT - 1)
+    assert held is not None
+    assert memory.restart_peak() > held - 10_000_000  # not of a small model
+    heap.give_back(heap.WORTH_IT)
+    assert memory.restart_peak() < held - 50_000_000
+    assert len(arrays) == 10_000
