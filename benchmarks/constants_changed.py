@@ -1,0 +1,137 @@
+"""The program with other values of its constants, in a copy that is compiled once.
+
+The copy reads the constants of C++ from the environment when it is loaded; those of Python are
+replaced in the text of their module when it is imported.
+"""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import os
+import shutil
+import subprocess
+import sys
+import types
+from typing import Any
+
+from benchmarks.constants_in_source import ROOT, Constant, find
+
+COPY = ROOT / "build" / "constants"
+
+FOLDERS = ("solvers/mip", "solvers/pdlp")
+"""Where the constants are."""
+
+PACKAGES = ("solvers", "gpu_bridge")
+
+CHANGED = "MEASURED_CONSTANTS"
+"""Variable with the names and other values of C++ constants: ``file:NAME=value;...``."""
+
+FIXED = (
+    *("SLOT_BITS", "MARK_BITS", "LANES", "OTHERS", "SUMS", "BLOCK", "MOST_TEAMS", "MOST_LEVELS"),
+)
+"""Constants that the compiler has to know: sizes of arrays and what templates are made for."""
+
+NATIVE = (".cpp", ".h", ".cuh")
+"""Files of C++ that are compiled here, those that the twins of kernels share with CUDA too."""
+
+READER = f"""#pragma once
+#include <cstdlib>
+#include <cstring>
+namespace measured {{
+inline double value(const char *name, double usual) {{
+    const char *told = std::getenv("{CHANGED}");
+    const char *found = told == nullptr ? nullptr : std::strstr(told, name);
+    return found == nullptr ? usual : std::atof(found + std::strlen(name));
+}}
+}}
+"""
+
+
+def build(launcher: str | None) -> None:
+    """Copy the program and compile it so that constants are read when it is loaded.
+
+    ``launcher`` is a cache of the compiler's results, as CMake takes it.
+    """
+    for name in PACKAGES:
+        skip = shutil.ignore_patterns("__pycache__", "_core*.so", "compiled")
+        shutil.copytree(ROOT / name, COPY / name, ignore=skip, dirs_exist_ok=True)
+    shutil.copy(ROOT / "CMakeLists.txt", COPY)
+    (COPY / "solvers" / "measured.h").write_text(READER)
+    constants = [one for folder in FOLDERS for one in find(folder)]
+    for file in {place[0] for one in constants for place in one.places}:
+        if file.endswith(NATIVE):
+            (COPY / file).write_text(_read_when_loaded(file, constants))
+    environment = dict(os.environ)
+    environment["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
+    configure = ["cmake", "-S", str(COPY), "-B", str(COPY / "build"), "-G", "Ninja"]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
+    configure += [f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"] if launcher else []
+    for command in (configure, ["cmake", "--build", str(COPY / "build")]):
+        subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
+
+
+def _read_when_loaded(file: str, constants: list[Constant]) -> str:
+    """Return the source of a file of C++ whose constants are read from the environment."""
+    text = (ROOT / file).read_bytes()
+    wanted = [
+        (begin, end, one.name)
+        for one in constants
+        for place, begin, end in one.places
+        if place == file and one.name not in FIXED
+    ]
+    for begin, end, name in sorted(wanted, reverse=True):
+        value = f'measured::value("{file}:{name}=", {text[begin:end].decode()})'
+        text = text[:begin] + value.encode() + text[end:]
+    lines = [
+        line.replace("static constexpr", "const").replace("constexpr", "const")
+        if "measured::value" in line
+        else line
+        for line in text.decode().split("\n")
+    ]
+    return f'#include "{COPY}/solvers/measured.h"\n' + "\n".join(lines)
+
+
+def use_copy(constant: Constant | None, factor: float) -> None:
+    """Let this process import the program from the copy, with so many times a constant."""
+    for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _Finder(constant, factor))
+    if constant is not None:
+        value = constant.times(factor)
+        files = [file for file, _, _ in constant.places if file.endswith(NATIVE)]
+        os.environ[CHANGED] = ";".join(f"{file}:{constant.name}={value!r}" for file in files)
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the program in the copy, one constant of Python with another value."""
+
+    def __init__(self, constant: Constant | None, factor: float) -> None:
+        self._constant = constant
+        self._factor = factor
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        """Return where a module of the program is, or None for other modules."""
+        if fullname.partition(".")[0] not in PACKAGES:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(fullname, path or [str(COPY)])
+        if spec is None or spec.origin is None or self._constant is None:
+            return spec
+        for file, begin, end in self._constant.places:
+            if spec.origin == str(COPY / file):
+                text = (COPY / file).read_bytes()
+                value = repr(self._constant.times(self._factor)).encode()
+                spec.loader = _Text(fullname, spec.origin, text[:begin] + value + text[end:])
+        return spec
+
+
+class _Text(importlib.machinery.SourceFileLoader):
+    """Loads a module from a text."""
+
+    def __init__(self, fullname: str, path: str, text: bytes) -> None:
+        super().__init__(fullname, path)
+        self._text = text
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        """Return the compiled text."""
+        return compile(self._text, self.path, "exec")
