@@ -6,7 +6,8 @@
         [--only TEXT ...] [--seeds 1 2 3] [--at-once 2] [--stop-after 3600] [--resume RECORD ...]
         [--launcher ccache] [--page docs/mip-constants.md]
 
-FOLDER holds INSTANCES.csv (see ``mip_sets.py`` and ``lp_sets.py``). Constants are found in the
+FOLDER holds INSTANCES.csv (see ``mip_sets.py`` and ``lp_sets.py``); a linear model may be a file
+as well. Constants are found in the
 source (``constants_in_source.py``), and a copy of the program has other values of them
 (``constants_changed.py``). Each value has a process of its own, which solves the models one after
 the other: mixed-integer ones by heuristics alone, in work that every run repeats, or for
@@ -223,8 +224,9 @@ def _files(arguments: argparse.Namespace) -> list[tuple[str, Path, float | None]
         return [(one.name, one.path, one.best) for one in read_index(arguments.folder)]
     from benchmarks import lp_sets
 
-    chosen = lp_sets.choose(lp_sets.read_index(arguments.folder), arguments.models)
-    return [(one.name, one.path, None) for one in chosen]
+    paths = {name: Path(name) for name in arguments.models if Path(name).is_file()}
+    known = {one.name: one.path for one in lp_sets.read_index(arguments.folder)}
+    return [(name, paths.get(name) or known[name], None) for name in arguments.models]
 
 
 def _mixed_integer(
@@ -299,7 +301,6 @@ def _linear(
         tolerance=arguments.tolerance,
         iteration_limit=arguments.iteration_limit,
         crossover="off",
-        presolve="light",
         explain=False,
     )
     iterations = int(outcome.statistics.get("iterations", 0))
