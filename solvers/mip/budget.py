@@ -15,6 +15,10 @@ LOOK = 20_000.0
 """Work that asking counts for: what goes on between two looks costs some tenths of a millisecond
 in the interpreter however small the model is, as much as so many entries."""
 
+SMALL_SHARE = 0.1
+"""Part of the time left that something may take, or is waited for, before more is known of it: a
+first turn, presolve, heuristics before a proof, an LP of a point."""
+
 SLICE = 1_000_000
 """Entries that compiled loops visit between two looks: some ten milliseconds."""
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from solvers.core.outcome import relative_gap
 from solvers.core.progress import LOOK_AGAIN
-from solvers.mip.budget import Budget
+from solvers.mip.budget import SMALL_SHARE, Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.credit import Credit
@@ -22,10 +22,9 @@ from solvers.mip.portfolio.scheduler import (
 )
 from solvers.mip.table import TABLE, Place
 
-FIRST_TURN, ENTRIES_PER_TURN_SECOND, FIRST_TURN_SHARE = 0.5, 2e6, 0.1
-"""Seconds of a first turn, entries of the matrix for each of which it is a second longer, and the
-part of the time left that it may take: a walker needs four seconds for its first point of a model
-with ten million entries."""
+FIRST_TURN, ENTRIES_PER_TURN_SECOND = 0.5, 2e6
+"""Seconds of a first turn, and entries of the matrix for each of which it is a second longer: a
+walker needs four seconds for its first point of a model with ten million entries."""
 
 AHEAD_WITHOUT_POINT = 0.25
 """Part of a turn that counts before it is had while there is no point: with nothing of it, each
@@ -34,9 +33,9 @@ heuristic has one turn in the first twenty seconds of one thread, whatever it is
 SHORT_TURN = 0.1
 """Seconds of a first turn where heuristics come one after the other."""
 
-SHARE_BEFORE_PROOF, MOST_BEFORE_PROOF = 0.1, 10.0
-"""Part of the time left, and seconds at most, for heuristics before branch and bound begins, where
-there is one thread for both."""
+MOST_BEFORE_PROOF = 10.0
+"""Seconds at most, within :data:`SMALL_SHARE` of the time left, for heuristics before branch and
+bound begins, where there is one thread for both."""
 
 WORK = 1.0
 """Billions of matrix entries that heuristics visit in turn before branch and bound, where the
@@ -122,13 +121,13 @@ def _seconds_before_proof(solve: SolveContext) -> float:
     """Return what heuristics may take while branch and bound waits for the only thread."""
     if solve.options.heuristics_only:
         return np.inf
-    return min(SHARE_BEFORE_PROOF * solve.progress.time_left, MOST_BEFORE_PROOF)
+    return min(SMALL_SHARE * solve.progress.time_left, MOST_BEFORE_PROOF)
 
 
 def _first_turn(model: MipModel, left: float) -> float:
     """Return the seconds of a first turn: enough to get going on a model of this size."""
     by_size = FIRST_TURN + model.num_nonzeros / ENTRIES_PER_TURN_SECOND
-    return max(FIRST_TURN, min(by_size, FIRST_TURN_SHARE * left))
+    return max(FIRST_TURN, min(by_size, SMALL_SHARE * left))
 
 
 # How much of their time heuristics leave to the proof where both share few cores.

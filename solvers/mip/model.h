@@ -8,6 +8,20 @@ namespace mip {
 /// By how much a row may be missed.
 inline constexpr double FEASIBILITY_TOLERANCE = 1e-6;
 
+/// Violation that heuristics leave, and coefficients that move nothing: a tenth of the tolerance.
+inline constexpr double SLOP = 1e-7;
+
+/// Difference that is put down to rounding, relative to what is compared, and steps, coefficients
+/// and changes of bounds that count as none.
+inline constexpr double SAME = 1e-9;
+
+/// What sums lose in rounding, relative to their terms: a hundred thousand entries lose less.
+inline constexpr double ROUNDING = 1e-12;
+
+/// Bounds beyond this count as none, and no column goes there: a double no longer tells integers
+/// apart.
+inline constexpr double LARGEST_BOUND = 1e15;
+
 using SparseRows = native::SparseRows<std::int32_t>;
 
 /// A, its transpose, and which columns are integer.

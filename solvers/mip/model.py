@@ -33,6 +33,9 @@ FEASIBILITY_TOLERANCE = 1e-6
 INTEGRALITY_TOLERANCE = 1e-6
 """How far an integer column may be from an integer, and how far bounds are rounded inward."""
 
+SLOP = 1e-7
+"""Violation that heuristics leave, and coefficients that move nothing: a tenth of the tolerance."""
+
 MOSTLY_INTEGER = 0.9
 """Share of integer columns from which a model counts as one of integers."""
 

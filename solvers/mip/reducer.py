@@ -12,6 +12,7 @@ import numpy as np
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress, leave, start_thread
+from solvers.mip.budget import SMALL_SHARE
 
 if TYPE_CHECKING:
     from solvers.presolve import Reduction
@@ -51,9 +52,9 @@ def unreduced(problem: Problem) -> Reduced:
     return Reduced(problem, itself, itself)
 
 
-PRESOLVE_SHARE, PRESOLVE_AT_MOST = 0.1, 3.0
-"""Part of the time left, and seconds, that heuristics wait for presolve before they begin on the
-model as it is."""
+PRESOLVE_AT_MOST = 3.0
+"""Seconds, within :data:`SMALL_SHARE` of the time left, that heuristics wait for presolve before
+they begin on the model as it is."""
 
 PRESOLVE_BESIDE_FROM = 4_000_000
 """Nonzeros from which heuristics begin at once and presolve goes on beside them: HiGHS takes about
@@ -147,7 +148,7 @@ class Reducer:
     def __call__(self, progress: Progress) -> Reduced:
         """Return the reduced problem, or the problem itself with the way to a smaller one."""
         if self._problem.num_nonzeros < PRESOLVE_BESIDE_FROM:
-            patience = min(PRESOLVE_SHARE * progress.time_left, PRESOLVE_AT_MOST)
+            patience = min(SMALL_SHARE * progress.time_left, PRESOLVE_AT_MOST)
             if self._begun(progress).wait(patience):
                 return self._reduced(progress)
         return replace(unreduced(self._problem), further=self._further)

@@ -9,10 +9,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
 from solvers.highs.task import Model
-from solvers.mip.model import FEASIBILITY_TOLERANCE, IndexArray, MipModel
-
-SMALLEST_ENTRY = 1e-12
-"""Entries of at most this size are left out: HiGHS takes none, and every point is checked later."""
+from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, IndexArray, MipModel
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +66,7 @@ def restrict(model: MipModel, sub: SubMip) -> Restricted | None:
         return None
     free = sub.upper > sub.lower
     base = np.where(free, 0.0, sub.lower)
-    kept = free[model.rows.indices] & (np.abs(model.rows.data) > SMALLEST_ENTRY)
+    kept = free[model.rows.indices] & (np.abs(model.rows.data) > ROUNDING)
     lengths = model.rows.count(kept)
     decided = model.activity(base)
     low, high = model.row_lower - decided, model.row_upper - decided

@@ -19,18 +19,8 @@ namespace {
 /// best of all.
 constexpr std::int64_t CANDIDATES = 16;
 
-/// Excess of a side, relative to max(1, |distance|), that counts as none: far below the tolerance
-/// of the check, as a sweep adds up errors.
-constexpr double ROW_TOLERANCE = 1e-9;
-
-/// Coefficients below this move nothing.
-constexpr double SMALLEST = 1e-7;
-
 /// A prime: by its multiples rows begin at different places.
 constexpr std::int64_t STRIDE = 7919;
-
-/// Rows or columns between two looks at whether to end.
-constexpr std::int64_t POLLED = 1024;
 
 /// A step of a column, what it does to other rows, and what it costs for what it mends.
 struct Step {
@@ -57,8 +47,8 @@ std::int64_t effect(const Model &model, const Grid<double> &distance, std::int64
         const double change = model.columns.data[p] * step, size = std::abs(change);
         const std::int64_t side = change < 0.0 ? 0 : 1;
         const double toward = distance(i, side), away = distance(i, 1 - side);
-        balance += toward - size < -ROW_TOLERANCE * std::max(1.0, size);
-        balance -= away < -ROW_TOLERANCE && away + size >= -ROW_TOLERANCE;
+        balance += toward - size < -SAME * std::max(1.0, size);
+        balance -= away < -SAME && away + size >= -SAME;
     }
     return balance;
 }
@@ -80,13 +70,13 @@ double step_of(const Sweep &sweep, std::int64_t p, std::int64_t side, double nee
     const Model &model = sweep.model;
     const std::int64_t j = model.rows.indices[p];
     const double a = model.rows.data[p];
-    if (std::abs(a) < SMALLEST)
+    if (std::abs(a) < SLOP)
         return 0.0;
     const bool rises = (a > 0.0) == (side == 0);
     const double room = rises ? model.upper[j] - sweep.x[j] : sweep.x[j] - model.lower[j];
     double size = need / std::abs(a);
     if (model.is_integer[j] == 1)
-        size = std::ceil(size - ROW_TOLERANCE);
+        size = std::ceil(size - SAME);
     size = std::min(size, room);
     if (size <= 0.0 || sweep.moved[j] == (rises ? 2 : 1))
         return 0.0;
@@ -112,9 +102,9 @@ std::int64_t mend_row(const Sweep &sweep, std::int64_t i, std::int64_t most, std
     std::int64_t place = i * STRIDE % std::max<std::int64_t>(1, length);
     std::int64_t left = length, work = 0;
     while (left > 0 && work <= allowed) {
-        const std::int64_t side = sweep.distance(i, 0) < -ROW_TOLERANCE ? 0 : 1;
+        const std::int64_t side = sweep.distance(i, 0) < -SAME ? 0 : 1;
         const double need = -sweep.distance(i, side);
-        if (need <= ROW_TOLERANCE)
+        if (need <= SAME)
             break;
         Step best;
         best.balance = most + 1;
@@ -160,8 +150,7 @@ std::tuple<std::int64_t, std::int64_t> mend_rows(const Model &model, Grid<double
     const Sweep sweep{model, distance, x, moved};
     std::int64_t work = 0, i = first;
     for (; i < model.row_lower.size() && work <= allowed; ++i) {
-        if (i % POLLED == 0)
-            native::poll();
+        native::poll();
         work += mend_row(sweep, i, most, allowed - work);
     }
     return {i, work};
@@ -172,8 +161,7 @@ void give_back(const Model &model, Grid<double> distance, Span<double> x,
                Span<const std::int32_t> order) {
     check(model, distance, x);
     for (std::int64_t place = 0; place < order.size(); ++place) {
-        if (place % POLLED == 0)
-            native::poll();
+        native::poll();
         const std::int64_t j = order[place];
         const bool falls = model.cost[j] > 0.0;
         double room = falls ? x[j] - model.lower[j] : model.upper[j] - x[j];
@@ -186,7 +174,7 @@ void give_back(const Model &model, Grid<double> distance, Span<double> x,
             room = std::min(room, std::max(0.0, left) / std::abs(a));
         }
         if (model.is_integer[j] == 1)
-            room = std::floor(room + ROW_TOLERANCE);
+            room = std::floor(room + SAME);
         if (0.0 < room && room < INF)
             take_step(model, distance, x, j, falls ? -room : room);
     }

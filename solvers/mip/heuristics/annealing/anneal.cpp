@@ -7,23 +7,11 @@
 namespace mip::annealing {
 namespace {
 
-/// Violation, not weighted, up to which nothing is violated.
-constexpr double NOTHING = 1e-7;
-
-/// Relative gain below which an objective is not a better one.
-constexpr double BETTER = 1e-9;
-
-/// How far beyond a whole number a whole slack is not rounded up.
-constexpr double WHOLE = 1e-7;
-
 /// The number of no trial.
 constexpr std::int64_t NO_TRIAL = -1;
 
 /// Steps between 0 and 1 of what decides whether a rise is taken.
 constexpr std::int64_t FINE = 1 << 30;
-
-/// Trials between two looks at whether to end.
-constexpr std::int64_t POLLED_TRIALS = 1024;
 
 /// Group ``group`` goes to column ``to``, group ``other``, if it is not -1, to column ``back``.
 struct Trial {
@@ -148,7 +136,7 @@ double units(const State &state, std::int64_t s, std::int64_t number) {
         asked = std::max(asked, short_of(state, i, state.slacks.side[k], activity) /
                                     state.slacks.scale[k]);
     }
-    return state.slacks.is_whole[s] ? std::ceil(asked - WHOLE) : asked;
+    return state.slacks.is_whole[s] ? std::ceil(asked - SLOP) : asked;
 }
 
 /// What a slack costs within its bounds.
@@ -162,7 +150,7 @@ double too_much(const State &state, std::int64_t s, double asked) {
 }
 
 /// 1 for a violation that counts, else 0.
-std::int64_t is_out(double by) { return by > NOTHING ? 1 : 0; }
+std::int64_t is_out(double by) { return by > SLOP ? 1 : 0; }
 
 /// The column of a group with a label, -1 where there is none.
 std::int32_t of_label(const State &state, std::int64_t g, std::int64_t label) {
@@ -292,8 +280,7 @@ double anneal(const State &state, std::int64_t trials, double hot, double cold, 
     double hard = state.numbers[HARD], cost = state.numbers[COST];
     auto violated = static_cast<std::int64_t>(state.numbers[VIOLATED]);
     for (std::int64_t made = 0; made < trials; ++made) {
-        if (made % POLLED_TRIALS == 0)
-            native::poll();
+        native::poll();
         temperature *= cooling;
         Trial trial = draw_trial(state);
         if (!complete(state, trial, state.current[trial.group]))
@@ -310,7 +297,7 @@ double anneal(const State &state, std::int64_t trials, double hot, double cold, 
         hard += rise.hard;
         cost += dearer;
         violated += rise.violated;
-        if (violated == 0 && cost < least - BETTER * std::max(1.0, std::abs(least))) {
+        if (violated == 0 && cost < least - SAME * std::max(1.0, std::abs(least))) {
             least = cost;
             keep(state);
         }
@@ -336,6 +323,10 @@ NATIVE_MODULE(mip_heuristics_annealing) {
                        {"Number.STAMP", STAMP},
                        {"Number.COST", COST},
                        {"Number.SUM", SUM},
-                       {"Number.VIOLATED", VIOLATED},
-                       {"NOTHING", NOTHING}});
+                       {"Number.VIOLATED", VIOLATED}});
+    native::constants(module, "solvers.mip.model",
+                      {{"FEASIBILITY_TOLERANCE", mip::FEASIBILITY_TOLERANCE},
+                       {"SLOP", mip::SLOP},
+                       {"SAME", mip::SAME},
+                       {"ROUNDING", mip::ROUNDING}});
 }

@@ -22,7 +22,7 @@ from solvers.mip.heuristics.annealing.groups import (
     Choices,
     find_choices,
 )
-from solvers.mip.model import IndexArray, MipModel
+from solvers.mip.model import SLOP, IndexArray, MipModel
 from solvers.native.mip_heuristics_annealing import sum_up
 
 
@@ -154,10 +154,6 @@ class Number(IntEnum):
     """How many sides of rows and ends of slacks are violated, without rounding errors."""
 
 
-NOTHING = 1e-7
-"""Violation, not weighted, up to which nothing is violated."""
-
-
 class Rows(NamedTuple):
     """Sides, weights and activities (m,) of the rows."""
 
@@ -270,8 +266,8 @@ class Structure:
         high = np.where(
             self.slacks.of_side[:, Side.UPPER] < 0, state.rows.activity - state.rows.upper, -np.inf
         )
-        rows: BoolArray = np.maximum(low, high) > NOTHING
-        slacks: BoolArray = self._asked(state) > self.slacks.most + NOTHING
+        rows: BoolArray = np.maximum(low, high) > SLOP
+        slacks: BoolArray = self._asked(state) > self.slacks.most + SLOP
         return rows, slacks
 
     def _asked(self, state: State) -> FloatArray:
@@ -284,7 +280,7 @@ class Structure:
         np.maximum.at(
             asked, of_entry, np.where(slacks.side == Side.LOWER, low, high) / slacks.scale
         )
-        return np.where(slacks.is_whole, np.ceil(asked - NOTHING), asked)
+        return np.where(slacks.is_whole, np.ceil(asked - SLOP), asked)
 
     def state(self, model: MipModel, seed: int) -> State:
         """Return the state of a search, with weights of one for a row's largest entry."""

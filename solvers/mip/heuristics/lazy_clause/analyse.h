@@ -15,9 +15,6 @@
 
 namespace mip::lazy_clause {
 
-/// Slack that is left unused, relative to the sum: rounding errors.
-constexpr double SPARE = 1e-9;
-
 /// A sum of coefficients times bounds: entries of a side, or those of a caller.
 struct Terms {
     Span<const std::int32_t> codes;
@@ -114,14 +111,14 @@ inline void explain_entry(const Sides &sides, const State &state, std::int64_t p
     const std::int64_t mine = code ^ 1;
     const double right = state.sums.right[reason];
     const double excess = explain_terms(state, terms, mine, place, right);
-    double c = SMALLEST;
+    double c = SAME;
     for (std::int64_t p = 0; p < terms.codes.size(); ++p)
         if (terms.codes[p] == mine)
             c = terms.coefficients[p];
     double most = -state.trail.value[place];
     if (sides.is_integer[code >> 1] == 1)
-        most += 1.0 - 2.0 * TOLERANCE;
-    const double spare = c * most + excess - SPARE * (std::abs(right) + std::abs(excess));
+        most += 1.0 - 2.0 * FEASIBILITY_TOLERANCE;
+    const double spare = c * most + excess - SAME * (std::abs(right) + std::abs(excess));
     weaken(state, terms.coefficients, spare);
 }
 
@@ -135,7 +132,7 @@ inline void explain_conflict(const Sides &sides, const State &state) {
     const Terms terms = terms_of(sides, culprit);
     const double right = state.sums.right[culprit];
     const double excess = explain_terms(state, terms, NOTHING, end, right);
-    const double spare = excess - room_of(right) - SPARE * (std::abs(right) + std::abs(excess));
+    const double spare = excess - room_of(right) - SAME * (std::abs(right) + std::abs(excess));
     weaken(state, terms.coefficients, spare);
 }
 

@@ -220,7 +220,7 @@ std::int64_t learn_row(const Sides &sides, const State &state, Span<const std::i
     check_length("found", state.analysis.found.size(), codes.size());
     const double excess =
         explain_terms(state, {codes, coefficients}, NOTHING, state.counts[TRAIL], right);
-    const double room = TOLERANCE * std::max(1.0, std::abs(right));
+    const double room = FEASIBILITY_TOLERANCE * std::max(1.0, std::abs(right));
     if (!(excess > room))
         return HOLDS;
     weaken(state, coefficients, excess - room);

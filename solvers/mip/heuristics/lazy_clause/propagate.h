@@ -12,12 +12,6 @@
 
 namespace mip::lazy_clause {
 
-/// Tolerance relative to the side, for sides so large that sums carry larger errors.
-constexpr double RELATIVE = 1e-9;
-
-/// Bounds of continuous columns give way by this, relative to ``max(1, |bound|)``.
-constexpr double OUTWARD = 1e-9;
-
 /// Least change of a continuous bound, relative to its size and to the width of the interval.
 ///
 /// With 1e-3, as in other propagation, a descent through a power grid of 18,000 rows spent its time
@@ -30,18 +24,14 @@ constexpr double SIGNIFICANT = 1e-1;
 /// columns.
 constexpr double CREEPING = 0.05;
 
-/// Bounds beyond this are not taken: there a double no longer tells integers apart.
-constexpr double LARGEST_BOUND = 1e15;
-
-/// Coefficients below this tighten nothing.
-constexpr double SMALLEST = 1e-9;
-
 /// The excess that counts as none.
-inline double room_of(double side) { return std::max(TOLERANCE, RELATIVE * std::abs(side)); }
+inline double room_of(double side) {
+    return std::max(FEASIBILITY_TOLERANCE, SAME * std::abs(side));
+}
 
 /// The largest whole value left to a column, or ``high`` if that is no change.
 inline double most_whole(double most, double low, double high) {
-    const double whole = std::floor(most + TOLERANCE);
+    const double whole = std::floor(most + FEASIBILITY_TOLERANCE);
     if (std::isfinite(low) && high < native::INF && high - whole < CREEPING * (high - low))
         return high;
     return std::max(std::min(whole, high), low);
@@ -49,7 +39,7 @@ inline double most_whole(double most, double low, double high) {
 
 /// The largest value left to a continuous column, or ``high`` if little changes.
 inline double most_continuous(double most, double low, double high) {
-    most += OUTWARD * std::max(1.0, std::abs(most));
+    most += SAME * std::max(1.0, std::abs(most));
     double least = SIGNIFICANT * std::max(1.0, std::abs(most));
     if (high < native::INF) {
         if (std::isfinite(low))
@@ -70,7 +60,7 @@ inline void tighten_entry(const Sides &sides, const State &state, std::int64_t i
     if (is_free != is_infinite || (!is_free && c * (high - low) <= slack))
         return;
     double most = is_free ? slack / c : low + slack / c;
-    if (c < SMALLEST || !(std::abs(most) <= LARGEST_BOUND))
+    if (c < SAME || !(std::abs(most) <= LARGEST_BOUND))
         return;
     most = sides.is_integer[code >> 1] == 1 ? most_whole(most, low, high)
                                             : most_continuous(most, low, high);
@@ -106,9 +96,6 @@ inline bool visit_side(const Sides &sides, const State &state, std::int64_t i) {
 /// No conflict.
 constexpr std::int64_t UNTRUE = -1;
 
-/// Sides and codes between two looks at whether to end.
-constexpr std::int64_t POLLED_VISITS = 1024;
-
 /// Take the first side out of the queue.
 inline std::int64_t take_queued(const State &state) {
     std::int64_t &head = state.counts[QUEUE_HEAD];
@@ -129,9 +116,8 @@ inline bool propagate(const Sides &sides, const State &state) {
     const std::int64_t full =
         state.trail.code.size() - state.trail.level_start.size() - sides.is_integer.size();
     bool holds = true;
-    for (std::int64_t visits = 1; holds; ++visits) {
-        if (visits % POLLED_VISITS == 0)
-            native::poll();
+    while (holds) {
+        native::poll();
         if (counts[TRAIL] > full) {
             counts[CAPPED] += 1;
             counts[HEAD] = counts[TRAIL];

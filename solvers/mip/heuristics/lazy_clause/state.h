@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "native/arrays.h"
+#include "mip/model.h"
 
 namespace mip::lazy_clause {
 
@@ -48,9 +48,6 @@ constexpr std::int64_t NOTHING = -1;
 
 /// The level without decisions.
 constexpr std::int64_t ROOT = 0;
-
-/// Absolute excess of a side at which it is contradicted; also for rounding whole bounds.
-constexpr double TOLERANCE = 1e-6;
 
 struct Sides {
     native::SparseRows<std::int32_t> by_side, by_code;
@@ -110,7 +107,7 @@ inline void wake(const Sides &sides, const State &state, std::int64_t i) {
     if (state.sums.queued[i] == 1 || infinite > 1)
         return;
     if (infinite == 0 &&
-        state.sums.right[i] - state.sums.activity[i] >= sides.widest[i] + TOLERANCE)
+        state.sums.right[i] - state.sums.activity[i] >= sides.widest[i] + FEASIBILITY_TOLERANCE)
         return;
     std::int64_t &queued = state.counts[QUEUE_SIZE];
     state.sums.queue[place_in_queue(state, queued)] = static_cast<std::int32_t>(i);

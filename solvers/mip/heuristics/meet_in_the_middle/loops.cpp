@@ -14,9 +14,6 @@ using Key = std::uint64_t;
 constexpr int SLOT_BITS = 16, MARK_BITS = 18;
 constexpr std::int64_t MOST_STORED = 1 << (SLOT_BITS - 2);
 
-/// Places between two looks at the flag that ends a loop.
-constexpr std::int64_t PLACES_PER_POLL = 256;
-
 /// Sums stored in slots, and marks of which leading bits occur.
 struct Table {
     Span<Key> slots;
@@ -78,8 +75,7 @@ std::tuple<std::int64_t, std::int64_t> store(Span<const Key> first, Span<const K
     const Key mask = static_cast<Key>(second_start.size() - 2);
     std::int64_t stored = 0, looked = 0, place = begin;
     while (place < first.size() && stored < MOST_STORED) {
-        if (place % PLACES_PER_POLL == 0)
-            native::poll();
+        native::poll();
         const Key one = first[place];
         const auto group = static_cast<std::int64_t>((residue - one) & mask);
         const std::int64_t last = second_start[group + 1];
@@ -109,8 +105,7 @@ look_up(Span<const Key> third, Span<const Key> fourth, Span<const std::int64_t> 
     const Key mask = static_cast<Key>(fourth_start.size() - 2);
     std::int64_t looked = 0;
     for (std::int64_t place = 0; place < third.size(); ++place) {
-        if (place % PLACES_PER_POLL == 0)
-            native::poll();
+        native::poll();
         const Key left = wanted - third[place];
         const auto group = static_cast<std::int64_t>((left - residue) & mask);
         const std::int64_t last = fourth_start[group + 1];

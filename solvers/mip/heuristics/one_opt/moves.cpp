@@ -25,13 +25,6 @@ using native::Span;
 using Ints = Span<const std::int32_t>;
 using Marks = Span<std::uint8_t>;
 
-constexpr std::int64_t POLLED = 64;
-
-/// Violation of a row that moves of integer columns may leave: a tenth of the tolerance.
-constexpr double SLOP = 1e-7;
-/// Steps of continuous columns up to here count as none.
-constexpr double CLEAR = 1e-9;
-
 /// The matrix by rows and by columns, the rows' sides and the point.
 struct Point {
     Span<const std::int32_t> row_start, row_column, column_start, column_row;
@@ -60,7 +53,7 @@ struct Point {
         return whole(j) ? std::floor(size) : size;
     }
     /// By how much column j may leave rows violated.
-    double slop(std::int32_t j) const { return whole(j) ? SLOP : 0.0; }
+    double slop(std::int32_t j) const { return whole(j) ? mip::SLOP : 0.0; }
 };
 
 /// The largest step of column j up to `most` while column k moves by `move`, or -1.
@@ -79,8 +72,8 @@ inline double pair_step(const Point &p, std::int32_t j, double most, std::int32_
             change = p.column_value[two] * move;
             ++two;
         }
-        double above = p.above(i, SLOP) - change;
-        double below = p.below(i, SLOP) + change;
+        double above = p.above(i, mip::SLOP) - change;
+        double below = p.below(i, mip::SLOP) + change;
         if (row_one == i) {
             double rise = p.rise(j, one);
             double limit;
@@ -109,7 +102,7 @@ inline double pair_step(const Point &p, std::int32_t j, double most, std::int32_
     } else if (low <= high) {
         high = std::max(low, std::min(exact, high));
     }
-    return low <= high && high > CLEAR ? high : -1.0;
+    return low <= high && high > mip::SAME ? high : -1.0;
 }
 
 /// The signed move of column k that makes way in a row; 0 if it has not as much room.
@@ -118,7 +111,7 @@ inline double partner_move(const Point &p, bool whole, double need, double rise,
     const double sign = (rise > 0.0) == (a > 0.0) ? -1.0 : 1.0;
     double size = 1.0;
     if (whole) {
-        size = p.whole(k) ? std::ceil((need - SLOP) / std::fabs(a)) : need / std::fabs(a);
+        size = p.whole(k) ? std::ceil((need - mip::SLOP) / std::fabs(a)) : need / std::fabs(a);
     }
     const double free = sign > 0.0 ? p.upper[k] - p.x[k] : p.x[k] - p.lower[k];
     if (size <= 0.0 || size > free || (!whole && !p.whole(k)))
@@ -170,8 +163,7 @@ void score_shifts(Ints columns, const mip::Model &model, const Changes &changes,
     native::check_length("step", step.size(), columns.size());
     native::check_length("blocking", blocking.size(), columns.size());
     for (std::int64_t at = 0; at < columns.size(); ++at) {
-        if (at % POLLED == 0)
-            native::poll();
+        native::poll();
         const std::int32_t j = columns[at];
         const double slop = p.slop(j);
         double best = p.shift_room(j);
@@ -181,7 +173,7 @@ void score_shifts(Ints columns, const mip::Model &model, const Changes &changes,
             const double most = p.most(j, entry, slop);
             best = std::min(best, most);
             const std::int32_t entries = p.row_start[i + 1] - p.row_start[i];
-            if (most <= CLEAR && (row < 0 || entries < length)) {
+            if (most <= mip::SAME && (row < 0 || entries < length)) {
                 row = i;
                 length = entries;
             }
@@ -271,8 +263,7 @@ std::tuple<std::int64_t, double> apply_shifts(Ints columns, double least, const 
     std::int64_t moves = 0;
     double gained = 0.0;
     for (std::int64_t at = 0; at < columns.size(); ++at) {
-        if (at % POLLED == 0)
-            native::poll();
+        native::poll();
         const std::int32_t j = columns[at];
         const double step = shift_step(p, j), gain = std::fabs(p.cost[j]) * step;
         if (!(gain > least && gain < native::INF))
@@ -294,8 +285,7 @@ std::tuple<std::int64_t, double> apply_pairs(Ints columns, Ints partner,
     std::int64_t moves = 0;
     double gained = 0.0;
     for (std::int64_t at = 0; at < columns.size(); ++at) {
-        if (at % POLLED == 0)
-            native::poll();
+        native::poll();
         const std::int32_t j = columns[at], k = partner[at];
         const double move = partner_step[at];
         const double free = move > 0.0 ? p.upper[k] - p.x[k] : p.x[k] - p.lower[k];

@@ -1,14 +1,11 @@
 // Adding a multiple of one sparse row to another.
-#include "native/bindings.h"
+#include "mip/model.h"
 
 namespace mip::aggregation {
 namespace {
 
 using native::check_length;
 using native::Span;
-
-/// A sum this small beside its terms is zero, and left out.
-constexpr double CANCELLED = 1e-12;
 
 /// Write ``row + factor * other``, columns rising, without what cancels; return its length.
 std::int64_t add(Span<const std::int32_t> columns, Span<const double> values,
@@ -36,7 +33,7 @@ std::int64_t add(Span<const std::int32_t> columns, Span<const double> values,
             to_values[count] = total;
             ++left;
             ++right;
-            if (std::abs(total) <= CANCELLED * std::abs(term))
+            if (std::abs(total) <= ROUNDING * std::abs(term))
                 continue;
         }
         ++count;

@@ -13,20 +13,11 @@
 
 namespace mip::domain {
 
-/// Coefficients below this tighten nothing: dividing by them would blow rounding errors up.
-inline constexpr double SMALLEST_COEFFICIENT = 1e-9;
-
-/// Rounding error of a row's sum, relative to it: a hundred thousand entries leave less.
-inline constexpr double SUM_ERROR = 1e-12;
-
 /// A term this much larger than the rest of the row leaves no digits: the rest is summed anew.
 inline constexpr double CANCELLED = 1e6;
 
 /// Possible rounding error at which a row's activities are summed anew: a hundredth of 1e-6.
 inline constexpr double NOISE_LIMIT = 1e-8;
-
-/// Rows visited between two looks at the flag that ends a loop.
-inline constexpr std::int64_t VISITS_PER_POLL = 64;
 
 /// A bound that a side of row i implies for the column at place p; nothing where none does.
 ///
@@ -53,7 +44,7 @@ inline void imply(const Matrix &matrix, const Box &box, std::int64_t i, std::int
     if (rows(i, NOISE) >= 0.0) {
         if (std::abs(own) > CANCELLED * std::max(1.0, std::abs(rest)))
             rest = sign * rest_of_row(matrix, box, i, p, which);
-        error = rows(i, NOISE) + SUM_ERROR * std::max(std::abs(side), std::abs(rest));
+        error = rows(i, NOISE) + ROUNDING * std::max(std::abs(side), std::abs(rest));
     }
     const double bound = (side - rest + error) / b;
     if (b > 0.0)
@@ -73,7 +64,7 @@ inline bool tighten_row(const Matrix &matrix, const Box &box, std::int64_t i, in
         const double a = std::abs(matrix.rows.data[p]);
         const double low = box.bounds(0, j), high = box.bounds(1, j);
         double width = a * (high - low);
-        if (!(width > 0.0) || a < SMALLEST_COEFFICIENT)
+        if (!(width > 0.0) || a < SAME)
             continue;
         double new_low = low, new_high = high;
         for (int which = from_which; which < to_which; ++which)
@@ -120,14 +111,12 @@ inline bool propagate(const Matrix &matrix, const Box &box, std::int64_t cap, bo
     const auto counts = box.counts;
     bool consistent = counts[INFEASIBLE] == 0;
     const std::int64_t end = counts[WORK] + cap;
-    std::int64_t visits = 0;
     while (counts[QUEUE_SIZE] > 0 && (consistent || lenient)) {
         if (counts[WORK] > end) {
             counts[CAPPED] += 1;
             break;
         }
-        if (++visits % VISITS_PER_POLL == 0)
-            native::poll();
+        native::poll();
         const std::int64_t i = box.queue[counts[QUEUE_HEAD]];
         counts[QUEUE_HEAD] += 1;
         if (counts[QUEUE_HEAD] == box.queue.size())

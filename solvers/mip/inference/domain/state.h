@@ -63,19 +63,13 @@ inline void check_shapes(const Matrix &matrix, const Box &box) {
     mip::check_shapes(matrix, m, n);
 }
 
-/// Absolute excess at which a row is contradicted (the feasibility tolerance of the model).
-inline constexpr double ROW_TOLERANCE = 1e-6;
-
-/// The same relative to the side, for sides so large that sums carry larger rounding errors.
-inline constexpr double RELATIVE_ROW_TOLERANCE = 1e-9;
-
 /// Return by how much a side is missed wherever the columns are, beyond its tolerance; or 0.
 inline double excess_of(Rows rows, std::int64_t i, int which) {
     if (rows(i, INFINITE + which) > 0.0)
         return 0.0;
     const double side = rows(i, UPPER + which);
     const double excess = which == 0 ? rows(i, which) - side : side - rows(i, which);
-    const double least = std::max(ROW_TOLERANCE, RELATIVE_ROW_TOLERANCE * std::abs(side));
+    const double least = std::max(FEASIBILITY_TOLERANCE, SAME * std::abs(side));
     return excess > least ? excess : 0.0;
 }
 
@@ -151,18 +145,6 @@ NATIVE_STRUCT(mip::domain::Box, bounds, rows, queue, queued, trail_code, trail_o
 
 namespace mip::domain {
 
-/// Bounds beyond this are not taken: there a double no longer tells integers apart.
-inline constexpr double LARGEST_BOUND = 1e15;
-
-/// Slack when a bound of an integer column is rounded to a whole number.
-inline constexpr double ROUNDING = 1e-6;
-
-/// Bounds of a continuous column that cross by no more than this collapse to one point.
-inline constexpr double CROSSING = 1e-6;
-
-/// Bounds of continuous columns are relaxed by this, relative to max(1, |bound|).
-inline constexpr double OUTWARD = 1e-9;
-
 /// Least change of a continuous bound, relative to its size and to the width of the interval.
 inline constexpr double SIGNIFICANT = 1e-3;
 
@@ -231,8 +213,9 @@ inline double accepted_low(double low, double old, double high, bool is_integer)
     if (!(std::abs(low) <= LARGEST_BOUND))
         return old;
     if (is_integer)
-        return std::max(old, std::ceil(low - ROUNDING) + 0.0); // + 0.0 makes zero of minus zero
-    low -= OUTWARD * std::max(1.0, std::abs(low));
+        return std::max(old, std::ceil(low - FEASIBILITY_TOLERANCE) +
+                                 0.0); // + 0.0 makes zero of minus zero
+    low -= SAME * std::max(1.0, std::abs(low));
     double least = SIGNIFICANT * std::max(1.0, std::abs(low));
     if (high < native::INF)
         least = std::max(least, SIGNIFICANT * (high - old));
@@ -258,7 +241,7 @@ inline bool tighten_column(const Matrix &matrix, const Box &box, std::int64_t j,
     low = accepted_low(low, old_low, old_high, is_integer);
     high = -accepted_low(-high, -old_high, -old_low, is_integer);
     if (low > high) {
-        if (is_integer || low > high + CROSSING) {
+        if (is_integer || low > high + FEASIBILITY_TOLERANCE) {
             conflict(box, i, lenient);
             return false;
         }

@@ -16,9 +16,6 @@ constexpr std::int64_t LIFT_WINDOW = 64;
 /// finds a lift lengthens it again. Walks along the edge of the feasible set ask all the time.
 constexpr double LIFT_FADE = 0.7, LIFT_LEAST = 0.02;
 
-/// Steps towards the objective's target are no longer: they would leave for the box's wall.
-constexpr double LONGEST_STEP = 1e14;
-
 /// Which steps are let in: all but the direct way back of the last, or those not forbidden.
 enum class Tabu { NOT_BACK, FREE_ONLY };
 
@@ -29,7 +26,7 @@ inline std::int64_t put(const State &state, Span<Pair> pairs, std::int64_t count
     const Column &column = state.columns[j];
     const double value = std::min(std::max(column.x + delta, column.lower), column.upper);
     delta = value - column.x;
-    if (std::abs(delta) <= SMALLEST_STEP || count >= pairs.size())
+    if (std::abs(delta) <= SAME || count >= pairs.size())
         return count;
     const std::int64_t until = delta > 0.0 ? column.no_rise : column.no_fall;
     if (status.step < until && (tabu == Tabu::FREE_ONLY || column.changed >= status.step - 1))
@@ -55,7 +52,7 @@ inline std::int64_t put_steps(const Matrix &matrix, const State &state, const Se
     }
     if ((delta > 0.0 && column.x >= column.upper) || (delta < 0.0 && column.x <= column.lower))
         return count;
-    const double low = std::floor(delta + SMALLEST_STEP), high = std::ceil(delta - SMALLEST_STEP);
+    const double low = std::floor(delta + SAME), high = std::ceil(delta - SAME);
     const double far = delta > 0.0 ? high : low, short_of = delta > 0.0 ? low : high;
     if (column.upper - column.lower > 1.0) {
         if (settings.jump) {
@@ -143,7 +140,7 @@ inline std::int64_t gather_breakthroughs(const State &state, const Settings &set
         } else if (draw(status, 2) == 0) {
             delta = (delta < 0.0 ? column.lower : column.upper) - column.x;
         }
-        if (std::abs(delta) < LONGEST_STEP)
+        if (std::abs(delta) < LARGEST_BOUND)
             count = put(state, state.candidates, count, j, delta, tabu);
     }
     return count;
@@ -159,14 +156,14 @@ inline double lift_length(const Matrix &matrix, const State &state, std::int64_t
     double length = falls ? column.x - column.lower : column.upper - column.x;
     std::int64_t k = matrix.columns.indptr[j];
     const std::int64_t first = k, last = matrix.columns.indptr[j + 1];
-    for (; k < last && length >= shortest - SMALLEST_STEP; ++k) {
+    for (; k < last && length >= shortest - SAME; ++k) {
         const Row &row = state.rows[matrix.columns.indices[k]];
         const double effect = sign * matrix.columns.data[k];
         const double room = effect > 0.0 ? row.upper - row.activity : row.activity - row.lower;
         length = std::min(length, std::max(room, 0.0) / std::abs(effect));
     }
     visited += k - first;
-    return column.whole == 1 ? std::floor(length + SMALLEST_STEP) : length;
+    return column.whole == 1 ? std::floor(length + SAME) : length;
 }
 
 /// The column and step that lower the objective most and keep every row; (-1, 0) if there is none.
@@ -176,7 +173,7 @@ inline double lift_length(const Matrix &matrix, const State &state, std::int64_t
 inline Pair find_lift(const Matrix &matrix, const State &state, const Settings &settings) {
     Status &status = state.status[0];
     Pair best{-1, 0.0};
-    double best_gain = SMALLEST_STEP * std::max(1.0, std::abs(status.objective));
+    double best_gain = SAME * std::max(1.0, std::abs(status.objective));
     std::int64_t visited = 0, window = 0;
     const double most = status.lift_part * static_cast<double>(settings.lift_work);
     for (std::int64_t trial = 0; trial < state.priced.size(); ++trial) {
@@ -190,9 +187,9 @@ inline Pair find_lift(const Matrix &matrix, const State &state, const Settings &
         const double cost = std::abs(column.cost);
         if (cost * (column.upper - column.lower) <= best_gain)
             continue;
-        const double shortest = column.whole == 1 ? 1.0 : SMALLEST_STEP;
+        const double shortest = column.whole == 1 ? 1.0 : SAME;
         const double length = lift_length(matrix, state, j, shortest, visited);
-        if (length >= shortest && length < LONGEST_STEP && length * cost > best_gain) {
+        if (length >= shortest && length < LARGEST_BOUND && length * cost > best_gain) {
             best = {j, column.cost > 0.0 ? -length : length};
             best_gain = length * cost;
         }

@@ -120,7 +120,7 @@ inline bool follow(const Matrix &matrix, const State &state, const Settings &set
         if (best < 0)
             return false;
         try_link(matrix, state, settings.jump, state.links[best]);
-        if (worth(state, settings.jump, before) > SMALLEST_STEP)
+        if (worth(state, settings.jump, before) > SAME)
             return true;
     }
     return false;

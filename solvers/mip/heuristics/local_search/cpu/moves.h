@@ -11,9 +11,6 @@ namespace mip::local_search {
 /// By what the box of a free integer is multiplied when it is hit.
 constexpr double WIDENING = 10.0;
 
-/// No column leaves this distance from zero: beyond, doubles stop telling integers apart.
-constexpr double LARGEST_VALUE = 1e15;
-
 /// Steps between 0 and 1 of uniform().
 constexpr std::int64_t FINE = 1 << 30;
 
@@ -84,11 +81,11 @@ inline void widen(const State &state, std::int64_t j) {
     const double least = state.bounds(j, 0), most = state.bounds(j, 1);
     if (least < column.lower) {
         const double low = column.lower - (WIDENING - 1.0) * std::max(1.0, std::abs(column.lower));
-        column.lower = std::max(least, std::max(low, -LARGEST_VALUE));
+        column.lower = std::max(least, std::max(low, -LARGEST_BOUND));
     }
     if (most > column.upper) {
         const double high = column.upper + (WIDENING - 1.0) * std::max(1.0, std::abs(column.upper));
-        column.upper = std::min(most, std::min(high, LARGEST_VALUE));
+        column.upper = std::min(most, std::min(high, LARGEST_BOUND));
     }
 }
 

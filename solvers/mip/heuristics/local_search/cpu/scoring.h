@@ -27,9 +27,6 @@ constexpr std::int64_t BEST = 0, LEAST = 1;
 /// Violation above which a row counts as violated.
 constexpr double VIOLATION_TOLERANCE = 5e-7;
 
-/// Shorter steps of continuous columns change nothing worth a move.
-constexpr double SMALLEST_STEP = 1e-9;
-
 struct Row {
     double activity, error, lower, upper, lower_weight, upper_weight, scale;
     std::int64_t place;
@@ -73,9 +70,6 @@ struct Settings {
     double smoothing, equality_weight;
     std::int64_t chain_trials, chain_depth, chain_breadth;
 };
-
-/// Distance from zero at which a jump takes a bound for none.
-constexpr double LARGEST_JUMP = 1e14;
 
 /// Progress of the objective's side for a change of the objective, from ``objective`` on.
 inline double objective_progress(const Status &status, double objective, bool jump, double change) {
@@ -258,14 +252,14 @@ inline double jump_value(const Matrix &matrix, const State &state, std::int64_t 
     }
     double value;
     if (slope >= 0.0)
-        value = column.lower > -LARGEST_JUMP ? column.lower : column.x;
+        value = column.lower > -LARGEST_BOUND ? column.lower : column.x;
     else if (place < count)
         value = state.breaks(0, place);
     else
-        value = column.upper < LARGEST_JUMP ? column.upper : column.x;
+        value = column.upper < LARGEST_BOUND ? column.upper : column.x;
     if (column.whole == 1) {
         const double near = native::round_even(value);
-        if (std::abs(value - near) <= SMALLEST_STEP)
+        if (std::abs(value - near) <= SAME)
             value = near;
         else
             value = value < column.x ? std::floor(value) : std::ceil(value);

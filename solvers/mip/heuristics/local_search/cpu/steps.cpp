@@ -32,9 +32,6 @@ constexpr double LARGEST_WEIGHT = 1e9;
 /// Moves after which activities are summed anew from the point; sums are compensated besides.
 constexpr std::int64_t REFRESH_MOVES = 100'000;
 
-/// Steps between two looks at whether to end.
-constexpr std::int64_t POLLED_STEPS = 64;
-
 /// Set the objective to beat, and the target that moves aim at below it.
 void set_target(Status &status, double best) {
     status.best = best;
@@ -48,7 +45,7 @@ void set_target(Status &status, double best) {
 void record_feasible(const State &state) {
     Status &status = state.status[0];
     const double least =
-        std::max(SMALLEST_STEP * std::max(1.0, std::abs(status.best)), 0.5 * status.granularity);
+        std::max(SAME * std::max(1.0, std::abs(status.best)), 0.5 * status.granularity);
     if (status.best < INF && status.objective >= status.best - least)
         return;
     keep_point(state, BEST);
@@ -170,7 +167,7 @@ void take_step(const Matrix &matrix, const State &state, const Settings &setting
     if (status.target > -INF)
         count = gather_breakthroughs(state, settings, count, Tabu::FREE_ONLY);
     const std::int64_t best = choose(matrix, state, settings.jump, state.candidates, count);
-    if (best >= 0 && status.progress > SMALLEST_STEP)
+    if (best >= 0 && status.progress > SAME)
         make_candidate(matrix, state, settings, best);
     else
         leave_minimum(matrix, state, settings, count, best);
@@ -210,8 +207,7 @@ void run_slice(const Matrix &matrix, const State &state, const Settings &setting
     Status &status = state.status[0];
     const std::int64_t end = status.work + work;
     while (status.work < end && status.done == 0) {
-        if (status.step % POLLED_STEPS == 0)
-            native::poll();
+        native::poll();
         if (status.moves_since_refresh >= REFRESH_MOVES)
             refresh(matrix, state);
         take_step(matrix, state, settings);
