@@ -91,14 +91,14 @@ class Device:
         if self.kind == "cpu":
             return np.array(array, order="C", copy=True)
         there = np.ascontiguousarray(array)
-        return send(self, there) if there.nbytes > 2 * PIECE else self.xp.asarray(there)
+        return send(self.xp, there) if there.nbytes > 2 * PIECE else self.xp.asarray(there)
 
     def to_host(self, array: Any) -> npt.NDArray[Any]:
         """Return an array of this device as a NumPy array; waits for its computation."""
         if self.kind == "cpu":
             return np.array(array, copy=True)
         if array.nbytes > 2 * PIECE and array.flags.c_contiguous:
-            return fetch(self, array)
+            return fetch(self.xp, array)
         host: npt.NDArray[Any] = self.xp.asnumpy(array)
         return host
 

@@ -18,8 +18,6 @@ from solvers.core.vectors import SMALL, size_range
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
-    from solvers.core.device import Device
-
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Shape = tuple[int, int]
@@ -35,7 +33,7 @@ STEPS_PER_ENTRY = 4
 class SparseRows:
     """A matrix (m, n) by rows, with the names that SciPy has for its parts.
 
-    Compiled loops take it as ``native::SparseRows``. On a device it only holds the arrays.
+    Compiled loops take it as ``native::SparseRows``.
 
     Parameters
     ----------
@@ -153,11 +151,6 @@ class SparseRows:
         """
         indices, indptr = _sealed(self.indices, np.int32), _sealed(self.indptr, np.int32)
         return SparseRows(_sealed(self.data, value), indices, indptr, self.shape)
-
-    def on(self, device: Device) -> SparseRows:
-        """Return the matrix with its arrays on a device."""
-        there = device.to_device
-        return SparseRows(there(self.data), there(self.indices), there(self.indptr), self.shape)
 
     def times(self, x: FloatArray, threads: int = 1) -> FloatArray:
         """Return A x (m,) by so many threads, 0 for all; each row is summed in its order."""

@@ -7,15 +7,12 @@ its way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.core.cores import threads_for
-
-if TYPE_CHECKING:
-    from solvers.core.device import Device
 
 PIECE = 1 << 24
 """Bytes that are copied at a time, enough for several threads."""
@@ -30,14 +27,14 @@ class Pinned:
 
     Parameters
     ----------
-    device : Device
-        A GPU, which is the current one.
+    xp : module
+        CuPy, whose current GPU is meant.
     most_bytes : int
         Size of each place.
     """
 
-    def __init__(self, device: Device, most_bytes: int) -> None:
-        cuda = device.xp.cuda
+    def __init__(self, xp: Any, most_bytes: int) -> None:
+        cuda = xp.cuda
         self._stream = cuda.get_current_stream()
         self._places = [
             np.frombuffer(cuda.alloc_pinned_memory(most_bytes), np.uint8, most_bytes)
@@ -81,22 +78,22 @@ class Pinned:
         return self._places[self._turn], self._events[self._turn]
 
 
-def send(device: Device, array: Array) -> Any:
+def send(xp: Any, array: Array) -> Any:
     """Return a copy of a contiguous host array in a GPU's memory, on the current stream."""
-    target = device.xp.empty(array.shape, dtype=array.dtype)
+    target = xp.empty(array.shape, dtype=array.dtype)
     flat, there, step = array.reshape(-1), target.reshape(-1), PIECE // array.itemsize
-    with Pinned(device, PIECE) as pinned:
+    with Pinned(xp, PIECE) as pinned:
         for first in range(0, flat.size, step):
             pinned.send(flat[first : first + step], there[first : first + step])
     return target
 
 
-def fetch(device: Device, array: Any) -> Array:
+def fetch(xp: Any, array: Any) -> Array:
     """Return a copy of a GPU's contiguous array on the host; waits for the current stream."""
     found = np.empty(array.shape, dtype=array.dtype)
     flat, there, step = found.reshape(-1), array.reshape(-1), PIECE // array.itemsize
     under_way = None
-    with Pinned(device, PIECE) as pinned:
+    with Pinned(xp, PIECE) as pinned:
         for first in (*range(0, flat.size, step), flat.size):
             before = under_way
             if first < flat.size:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from highspy import _core
 
 from solvers.core.vectors import inner
-from solvers.highs.task import FloatArray
-
-if TYPE_CHECKING:
-    from solvers.highs.session import Session
+from solvers.highs.task import Channel, FloatArray, Model
 
 Kind = _core.cb.HighsCallbackType
 Handler = Callable[[str, Any, Any], None]
@@ -26,7 +23,15 @@ NOISE = ("No semi-integer/integer variables in model with non-empty integrality"
 """Lines of HiGHS's log that speak of our way of calling it, not of the model."""
 
 
-def handlers(session: Session) -> dict[int, Handler]:
+class Called(Protocol):
+    """A session as HiGHS calls it back."""
+
+    model: Model
+    channel: Channel
+    complaints: list[str]
+
+
+def handlers(session: Called) -> dict[int, Handler]:
     """Return the handler of every callback this session needs, by HiGHS's number."""
     table: dict[int, Handler] = {int(Kind.kCallbackLogging): _Log(session)}
     if session.model.is_mip:
@@ -43,7 +48,7 @@ def handlers(session: Session) -> dict[int, Handler]:
 class _Log:
     """Joins HiGHS's fragments to whole lines and remembers its complaints."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Called) -> None:
         self._session = session
         self._partial = ""
 
@@ -62,7 +67,7 @@ class _Log:
 class _LpReports:
     """Iteration counts, told at times, and the wish to stop, asked for every time."""
 
-    def __init__(self, session: Session, counter: str, step: int) -> None:
+    def __init__(self, session: Called, counter: str, step: int) -> None:
         self._session = session
         self._counter = counter
         self._step = step
@@ -83,7 +88,7 @@ class _LpReports:
 class _MipReports:
     """Incumbents and bounds of branch and bound, in both directions."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Called) -> None:
         self._session = session
         self._best = np.inf
 

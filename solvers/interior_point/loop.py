@@ -138,7 +138,7 @@ def _iterate(run: Run) -> Outcome:
     best_at = iteration = 0
     first_mu, began = now.mu, run.progress.seconds
     while True:
-        outcomes.report(run.progress, iteration, now, run.system)
+        outcomes.report(run.progress, iteration, now.errors, now.step, run.system)
         if now.errors.worst < best.errors.worst:
             best, best_at = now, iteration
         if now.errors.worst <= run.options.tolerance:

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from solvers.core.lp_answer import Answer
+from solvers.core.lp_answer import Answer, LpErrors
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.interior_point.certificates import Ray
 from solvers.interior_point.linear_system import LinearSystem
 
-if TYPE_CHECKING:
-    from solvers.interior_point.loop import Standing
-
 ENGINE = "ipm"
 
 
-def report(progress: Progress, iteration: int, now: Standing, system: LinearSystem) -> None:
+def report(
+    progress: Progress, iteration: int, statistics: LpErrors, step: float, system: LinearSystem
+) -> None:
     """Tell how the iteration stands."""
-    statistics = now.errors
     progress.iteration(
         iteration,
         primal_residual=statistics.relative_primal,
         dual_residual=statistics.relative_dual,
         gap=statistics.relative_gap,
-        step=now.step,
+        step=step,
         factor_entries=system.factorisation.entries,
     )
 

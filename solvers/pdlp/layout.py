@@ -87,7 +87,7 @@ def laid_out(
     indices, values = (
         xp.empty(min(PIECE_ENTRIES, matrix.nnz), dtype=kind) for kind in (np.int32, np.float64)
     )
-    with Pinned(device, PIECE) as pinned:
+    with Pinned(xp, PIECE) as pinned:
         for piece, first in enumerate(range(0, matrix.nnz, PIECE_ENTRIES)):
             own = slice(first, first + PIECE_ENTRIES)
             count = min(PIECE_ENTRIES, matrix.nnz - first)

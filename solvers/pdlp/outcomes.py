@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from solvers.core.lp_answer import Answer
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.loop_state import LoopState
 from solvers.pdlp.state import State
 from solvers.pdlp.supervision import MilestoneWatch
 from solvers.pdlp.termination import (
@@ -23,9 +24,6 @@ from solvers.pdlp.termination import (
     on_original,
     to_outcome,
 )
-
-if TYPE_CHECKING:
-    from solvers.pdlp.loop import LoopState
 
 
 def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:

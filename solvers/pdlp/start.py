@@ -181,7 +181,7 @@ def place(
         pack_from = settings.execution.pack_from
         plan = _plan(problem, settings.execution)
         if isinstance(device, DeviceGroup):
-            from solvers.pdlp.distributed.matrix import share_out
+            from solvers.pdlp.distributed.sharing import share_out
 
             coefficients = share_out(problem, device, plan, pack_from, threads)
         else:

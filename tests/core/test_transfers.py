@@ -17,18 +17,18 @@ GPU = EmulatedGpu("cuda", "the host")
 def test_arrays_arrive_whole_and_come_back(shape, kind, monkeypatch):
     monkeypatch.setattr(transfers, "PIECE", 1024)
     array = np.random.default_rng(0).integers(0, 200, shape).astype(kind)
-    there = send(GPU, array)
+    there = send(GPU.xp, array)
     assert there is not array
     assert there.dtype == kind
     np.testing.assert_array_equal(there, array)
-    back = fetch(GPU, there)
+    back = fetch(GPU.xp, there)
     assert back.dtype == kind
     np.testing.assert_array_equal(back, array)
 
 
 def test_another_type_is_converted_on_the_way():
     target = GPU.xp.empty(3, dtype=np.int32)
-    with Pinned(GPU, 64) as pinned:
+    with Pinned(GPU.xp, 64) as pinned:
         pinned.send(np.array([1, 2, 2**31 - 1]), target)
     assert target.tolist() == [1, 2, 2**31 - 1]
 

@@ -11,7 +11,7 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.pdlp import loop
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
-from solvers.pdlp.loop import TRIALS
+from solvers.pdlp.loop_state import TRIALS
 from solvers.pdlp.termination import Record
 from tests.pdlp.lps import random_lp
 

@@ -21,9 +21,9 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import layout
 from solvers.pdlp.control import Control
-from solvers.pdlp.distributed import matrix
+from solvers.pdlp.distributed import sharing
 from solvers.pdlp.distributed.group import DeviceGroup
-from solvers.pdlp.distributed.matrix import share_out
+from solvers.pdlp.distributed.sharing import share_out
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.execution.on_group import GroupQueue
@@ -133,7 +133,7 @@ def test_devices_lay_out_what_the_host_does(name, devices, monkeypatch):
         ]
 
     expected = laid()
-    monkeypatch.setattr(matrix, "ON_DEVICE_FROM", 0)
+    monkeypatch.setattr(sharing, "ON_DEVICE_FROM", 0)
     monkeypatch.setattr(layout, "PIECE_ENTRIES", 37)
     for one, other in zip(laid(), expected, strict=True):
         for part in fields(Slices):
