@@ -9,7 +9,7 @@ from solvers.core.device import cpu
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
-from solvers.pdlp import loop
+from solvers.pdlp import loop_state
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.loop_state import TRIALS
 from solvers.pdlp.termination import Record
@@ -30,7 +30,7 @@ class Deep(BlocksOnCpu):
 def test_the_queue_begins_after_the_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths: list[int] = []
     monkeypatch.setattr(Deep, "lengths", lengths, raising=False)
-    monkeypatch.setattr(loop, "iteration_blocks", Deep)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Deep)
     options = EngineOptions(tolerance=1e-9, device="cpu")
     state = pdlp.prepare(random_lp(5, 30, 40), options, cpu(), Progress())
     outcome = pdlp.run(state, options, Progress())

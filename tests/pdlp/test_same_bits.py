@@ -13,7 +13,7 @@ from solvers.core.device import cpu
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.progress import Progress
-from solvers.pdlp import loop
+from solvers.pdlp import loop_state
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.lps import random_lp, solve_with_highs
@@ -65,7 +65,7 @@ def test_a_run_in_parts_gives_the_bits_of_a_run_in_one():
 def test_the_layout_of_a_gpu_leads_to_the_same_optimum(seed, monkeypatch):
     problem = random_lp(seed, 60, 90)
     options = EngineOptions(tolerance=1e-8)
-    monkeypatch.setattr(loop, "iteration_blocks", BlocksOnCpu)
+    monkeypatch.setattr(loop_state, "iteration_blocks", BlocksOnCpu)
     progress = Progress(600.0)
     state = pdlp.prepare(problem, options, PRETENDED_GPU, progress)
     order = state.problem.coefficients.row_order

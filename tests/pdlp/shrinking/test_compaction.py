@@ -18,7 +18,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp import loop, outcomes
+from solvers.pdlp import loop_state, outcomes
 from solvers.pdlp.control import Control
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -142,7 +142,7 @@ class Ahead(BlocksOnCpu):
 def test_the_layout_and_the_queue_of_a_gpu_lead_to_the_same_optimum(
     seed: int, settings: Settings, monkeypatch
 ) -> None:
-    monkeypatch.setattr(loop, "iteration_blocks", Ahead)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
     problem, progress = mixed(seed, rows=40, columns=300), Listener()
     options = EngineOptions(tolerance=TOLERANCE)
     state = pdlp.prepare(problem, options, PRETENDED_GPU, progress, settings=settings)
@@ -153,7 +153,7 @@ def test_the_layout_and_the_queue_of_a_gpu_lead_to_the_same_optimum(
 
 
 def test_on_a_gpu_iterations_first_have_to_cost_what_a_part_does(monkeypatch) -> None:
-    monkeypatch.setattr(loop, "iteration_blocks", Ahead)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
     problem = mixed(0)
     each = ON_GPU.shrinking.entries_of_launch + problem.num_nonzeros
     begun = []
@@ -171,7 +171,7 @@ def test_on_a_gpu_iterations_first_have_to_cost_what_a_part_does(monkeypatch) ->
 def test_on_a_gpu_everything_returns_where_another_part_would_not_pay(
     seed: int, monkeypatch
 ) -> None:
-    monkeypatch.setattr(loop, "iteration_blocks", Ahead)
+    monkeypatch.setattr(loop_state, "iteration_blocks", Ahead)
     problem, progress = mixed(seed), Listener()
     each = ON_GPU.shrinking.entries_of_launch + problem.num_nonzeros
     dear = {**FREE, "entries_of_part": float(each * 40), "progress": 0.0}
