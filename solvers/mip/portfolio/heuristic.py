@@ -35,7 +35,7 @@ from solvers.mip.model import IndexArray, MipModel, Relaxation
 if TYPE_CHECKING:
     from solvers.mip.context import SolveContext
     from solvers.mip.inference.aggregation import Aggregated
-    from solvers.mip.inference.domain import Cliques, Domain
+    from solvers.mip.inference.domain import Domain
     from solvers.mip.solutions.acceptance import Acceptance
 
 Prepared = TypeVar("Prepared")
@@ -248,13 +248,6 @@ class HeuristicContext:
     def once_here(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return what ``make`` returned at the first call with this key on this device."""
         return self.once((key, self.place), make)
-
-    @property
-    def cliques(self) -> Cliques:
-        """The cliques of the rows."""
-        from solvers.mip.inference.domain import find_cliques
-
-        return self.once(find_cliques, lambda: find_cliques(self.model))
 
     @property
     def aggregated(self) -> Aggregated | None:

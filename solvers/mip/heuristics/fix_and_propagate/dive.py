@@ -19,7 +19,7 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     guide_of,
     order_columns,
 )
-from solvers.mip.inference.domain import Cliques, Domain
+from solvers.mip.inference.domain import Domain
 from solvers.mip.model import IndexArray, MipModel, is_feasible
 from solvers.native.mip_heuristics_fix_and_propagate_dive import (
     count_broken,
@@ -237,8 +237,6 @@ class Diver:
         Propagated box to dive from; it is not changed.
     reference : (n,) float64, optional
         Point that guided strategies go by, mostly that of the relaxation.
-    cliques : Cliques, optional
-        Without them the order by cliques is that by type.
     """
 
     def __init__(
@@ -246,11 +244,9 @@ class Diver:
         model: MipModel,
         domain: Domain,
         reference: FloatArray | None = None,
-        cliques: Cliques | None = None,
     ) -> None:
         self.model = model
         self._domain = domain
-        self._cliques = cliques
         self._has_reference = reference is not None
         self._guide = guide_of(model, reference)
         self._continuous = np.flatnonzero(model.is_integer == 0).astype(np.int32)
@@ -258,9 +254,7 @@ class Diver:
     def dive(self, strategy: Strategy, seed: int, budget: Budget) -> DiveResult:
         """Dive once; seed 0 takes a strategy's order as it is, others disturb it."""
         domain = self._domain.copy()
-        order = order_columns(
-            self.model, domain.box.bounds, strategy.order, self._guide, self._cliques, seed
-        )
+        order = order_columns(self.model, domain.box.bounds, strategy.order, self._guide, seed)
         search = new_search(order, seeded(seed, order.size))
         attempt = Attempt(self.model, domain, self._guide, search, budget)
         _fix_integers(attempt, strategy)

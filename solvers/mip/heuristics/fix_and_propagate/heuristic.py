@@ -13,7 +13,7 @@ from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.fix_and_propagate.dive import Diver
 from solvers.mip.heuristics.fix_and_propagate.strategy import LP_FREE, LP_GUIDED, Strategy
-from solvers.mip.inference.domain import Cliques, Domain
+from solvers.mip.inference.domain import Domain
 from solvers.mip.inference.relaxation import analytic_centre
 from solvers.mip.model import MipModel, Submit
 from solvers.mip.portfolio.credit import Kind, Source
@@ -31,7 +31,6 @@ def run_portfolio(
     seed: int,
     strategies: Sequence[Strategy] = LP_FREE,
     reference: FloatArray | None = None,
-    cliques: Cliques | None = None,
     domain: Domain | None = None,
 ) -> Closest | None:
     """Dive with each strategy in turn, round after round, and submit what comes out.
@@ -43,8 +42,6 @@ def run_portfolio(
     ----------
     reference : (n,) float64, optional
         Point for the guided strategies.
-    cliques : Cliques, optional
-        For the order by cliques.
     domain : Domain, optional
         Propagated box to dive from, so that it need not be made; it is not changed.
 
@@ -59,7 +56,7 @@ def run_portfolio(
         budget.charge(domain.work)
     if domain.is_infeasible:
         domain = Domain.of(model)  # a contradiction within tolerances must not stop the dives
-    diver = Diver(model, domain, reference, cliques)
+    diver = Diver(model, domain, reference)
     closest: Closest | None = None
     known: set[bytes] = set()
     rounds = 0
@@ -140,7 +137,6 @@ def _dive(
         seed,
         (*every[begin:], *every[:begin]),
         reference=reference,
-        cliques=context.cliques,
         domain=context.domain,
     )
     if closest is not None:

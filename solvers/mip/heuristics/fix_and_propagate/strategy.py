@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.inference.domain import Cliques
 from solvers.mip.model import IndexArray, MipModel
 
 
@@ -25,7 +24,6 @@ class Order(Enum):
     TYPE = "binaries, then the narrower ones"
     RANDOM = "random"
     LOCKS = "most rows that stand in the way of a change"
-    CLIQUES = "clique by clique, the largest first"
     REFERENCE = "least fractional at the reference point"
 
 
@@ -70,18 +68,19 @@ class Strategy:
 
 
 LP_FREE = (
-    Strategy(Order.CLIQUES, Value.BAD_OBJECTIVE, Mode.DFS),
+    Strategy(Order.TYPE, Value.BAD_OBJECTIVE, Mode.DFS),
     Strategy(Order.LOCKS, Value.LOOSE, Mode.DFS),
     Strategy(Order.LOCKS, Value.LOOSE, Mode.DIVE),
     Strategy(Order.RANDOM, Value.RANDOM, Mode.DIVE_PROPAGATE),
-    Strategy(Order.CLIQUES, Value.GOOD_OBJECTIVE, Mode.DFS),
+    Strategy(Order.TYPE, Value.GOOD_OBJECTIVE, Mode.DFS),
     Strategy(Order.LEFT_TO_RIGHT, Value.UP, Mode.DFS),
     Strategy(Order.TYPE, Value.DOWN, Mode.DFS),
 )
 """Dives that need no point to go by, in the order in which they are tried.
 
-The first four are of the published LP-free portfolio; the others add an order or a value that those
-leave out.
+The first four are those of the published LP-free portfolio, but for its order by cliques, in whose
+place is that by type: of 54 models none lost its point and the mean gap was the same (0.003 more,
+± 0.004). The others add an order or a value that those leave out.
 """
 
 LP_GUIDED = (
@@ -120,7 +119,6 @@ def order_columns(
     bounds: FloatArray,
     order: Order,
     guide: Guide,
-    cliques: Cliques | None,
     seed: int,
 ) -> IndexArray:
     """Return the integer columns that ``bounds`` (2, n) leaves open, in the order of the strategy.
@@ -144,9 +142,6 @@ def order_columns(
     if order is Order.REFERENCE:
         point = guide.reference[columns]
         return columns[np.lexsort((tie, np.abs(point - np.round(point)) * noise, kind))]
-    if order is Order.CLIQUES and cliques is not None and len(cliques):
-        rank, value = _cover(cliques, guide, rng, seed)
-        return columns[np.lexsort((tie, -value[columns], rank[columns], kind))]
     return columns[np.lexsort((tie, width, kind))]
 
 
@@ -155,25 +150,3 @@ def _from_somewhere(columns: IndexArray, rng: np.random.Generator, seed: int) ->
         return columns
     turned = np.roll(columns, -int(rng.integers(columns.size)))
     return turned[::-1] if seed % 2 else turned
-
-
-def _cover(
-    cliques: Cliques, guide: Guide, rng: np.random.Generator, seed: int
-) -> tuple[FloatArray, FloatArray]:
-    """Give each column (n,) the rank of the clique that covers it, and its literal's value there.
-
-    Cliques are taken by length, the longest first; columns in none come last.
-    """
-    length = np.diff(cliques.start).astype(np.float64)
-    if seed:
-        length = length * rng.uniform(1.0 - NOISE, 1.0 + NOISE, length.size)
-    rank_of = np.empty(length.size)
-    rank_of[np.argsort(-length, kind="stable")] = np.arange(length.size)
-    ranks = np.repeat(rank_of, np.diff(cliques.start))
-    last_first = np.argsort(ranks, kind="stable")[::-1]  # what is written last stands
-    literal = cliques.member[last_first]
-    column, point = literal >> 1, guide.reference[literal >> 1]
-    rank, value = np.full(guide.cost.size, np.inf), np.zeros(guide.cost.size)
-    rank[column] = ranks[last_first]
-    value[column] = np.where(literal & 1, point, 1.0 - point)
-    return rank, value

@@ -15,7 +15,7 @@ from solvers.mip.heuristics.fix_and_propagate.strategy import (
     Strategy,
     Value,
 )
-from solvers.mip.inference.domain import Domain, find_cliques
+from solvers.mip.inference.domain import Domain
 from solvers.mip.model import is_feasible
 from tests.mip.inference.domain.models import INF, model_of, random_model
 
@@ -23,7 +23,7 @@ from tests.mip.inference.domain.models import INF, model_of, random_model
 def diver_of(model, reference=None):
     domain = Domain.of(model)
     domain.propagate()
-    return Diver(model, domain, reference, find_cliques(model))
+    return Diver(model, domain, reference)
 
 
 @settings(max_examples=60, deadline=None)

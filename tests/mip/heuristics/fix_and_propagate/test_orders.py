@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from solvers.mip.heuristics.fix_and_propagate.strategy import Order, guide_of, order_columns
-from solvers.mip.inference.domain import find_cliques
 from tests.mip.inference.domain.models import INF, model_of
 
 
-def model_with_cliques():
-    """Return 3 + 2 binaries in two cliques, one binary in none, a wide integer, a continuous."""
+def small_model():
+    """Return six binaries, a wide integer and a continuous column."""
     matrix = [
         [1, 0, 1, 0, 1, 0, 0, 0],
         [0, 1, 0, 1, 0, 0, 0, 0],
@@ -27,11 +26,11 @@ def model_with_cliques():
 
 
 def ordered(order, seed=0, reference=None):
-    model = model_with_cliques()
+    model = small_model()
     bounds = np.stack([model.lower, model.upper])
     bounds[:, 5] = 1.0
     guide = guide_of(model, reference)
-    return list(order_columns(model, bounds, order, guide, find_cliques(model), seed))
+    return list(order_columns(model, bounds, order, guide, seed))
 
 
 @pytest.mark.parametrize("order", Order)
@@ -44,15 +43,13 @@ def test_every_open_integer_comes_once_for_any_seed(order):
 
 def test_orders_by_hand():
     assert ordered(Order.LEFT_TO_RIGHT) == [0, 1, 2, 3, 4, 6]
-    assert ordered(Order.CLIQUES) == [0, 2, 4, 1, 3, 6]
     assert ordered(Order.LOCKS)[0] == 6
     assert ordered(Order.TYPE)[-1] == 6
     reference = np.array([0.5, 0.1, 0.0, 0.4, 0.2, 0, 3, 0])
     assert ordered(Order.REFERENCE, reference=reference) == [2, 1, 4, 3, 0, 6]
-    assert ordered(Order.CLIQUES, reference=reference)[:3] == [0, 4, 2]
 
 
 def test_locks_count_the_rows_in_the_way():
-    guide = guide_of(model_with_cliques(), None)
+    guide = guide_of(small_model(), None)
     np.testing.assert_array_equal(guide.up_locks, [1, 1, 1, 1, 1, 1, 1, 1])
     np.testing.assert_array_equal(guide.down_locks, [0, 0, 0, 0, 0, 1, 2, 1])
