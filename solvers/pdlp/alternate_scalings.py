@@ -227,6 +227,11 @@ million nonzeros a trial takes two seconds on an H200, and a two-stage program h
 Ruiz's scaling."""
 
 
+AGAIN = 2.0
+"""Times of what the second half of a trial gained, in decades, within which the tolerance is near:
+as much as another trial is long."""
+
+
 @dataclass(frozen=True, eq=False)
 class ScalingTrial:
     """What a trial came to: ``state`` goes on with ``settings``.
@@ -280,8 +285,8 @@ def is_worth_a_trial(request: SolveRequest, settings: Settings) -> bool:
 def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
     """Iterate with each scaling from one start; return the state to go on with.
 
-    No other is tried where the first reaches the tolerance or took long for the time that is left,
-    nor one whose scales are the same.
+    No other is tried where the first reaches the tolerance, will soon, or took long for the time
+    that is left, nor one whose scales are the same.
     """
     options, progress, start = request.options, request.progress, request.start
     there = place(
@@ -295,7 +300,7 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
     scalings = [state.problem.scaling]
     errors = [_error(record) for record in records]
     least = errors[-1] / CLEARLY
-    is_over = records[-1].stop is Stop.OPTIMAL
+    is_over = _is_nearly_done(errors, options.tolerance)
     for rival in (without_curtis_reid(settings), _without_ridge(settings)):
         longest = SHARE * progress.time_left
         if is_over or time.perf_counter() - whole > longest or progress.should_stop():
@@ -359,6 +364,20 @@ def _error(record: Record) -> float:
     if record.stop is Stop.OPTIMAL:
         return 0.0
     return math.inf if record.stop is Stop.BROKEN else record[Control.BEST_ERROR]
+
+
+def _is_nearly_done(errors: Sequence[float], tolerance: float) -> bool:
+    """Whether as many iterations again as a trial's lead to the tolerance, at their latest pace.
+
+    ``errors`` are those of a trial, check by check.
+    """
+    last, half = errors[-1], errors[len(errors) // 2]
+    if last <= tolerance:
+        return True
+    if not math.isfinite(half):
+        return False
+    gained = math.log(half / last)
+    return math.log(last / tolerance) <= AGAIN * gained
 
 
 def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:

@@ -34,6 +34,12 @@ OPTIONS = EngineOptions(device="cpu", threads=1, tolerance=1e-8)
 SEEDS = (1, 8, 9, 12)
 
 
+@pytest.fixture(autouse=True)
+def whole_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let small programs, which are nearly done after one trial, have the others."""
+    monkeypatch.setattr(alternate_scalings, "AGAIN", -1e9)
+
+
 def badly_scaled(seed: int) -> Problem:
     """Return an LP whose columns are in units up to a thousand times apart."""
     problem = random_lp(seed, 60, 90)
@@ -128,6 +134,32 @@ def test_a_start_that_is_the_answer_needs_no_trial() -> None:
     answer = pdlp.solve(problem, replace(OPTIONS, tolerance=1e-10), Progress())
     trial = tried(problem, Start(x=answer.x, row_dual=answer.row_dual))
     assert trial.iterations == 0
+
+
+@pytest.mark.parametrize("again", [-1e9, 1e9])
+def test_none_other_is_tried_where_the_first_is_nearly_done(
+    again: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alternate_scalings, "AGAIN", again)
+    assert [tried(badly_scaled(seed)).iterations > 0 for seed in SEEDS] == [again < 0] * len(SEEDS)
+
+
+@pytest.mark.parametrize(
+    ("errors", "nearly"),
+    [
+        ((np.inf, 1e-1, 1e-2, 1e-3, 9e-5), True),  # two decades in the second half, four to go
+        ((np.inf, 1e-1, 1e-2, 1e-3, 2e-4), False),
+        ((np.inf, 1e-1, 1e-2, 1e-2, 1e-2), False),
+        ((np.inf, 1e-9), True),
+        ((np.inf, np.inf), False),
+        ((np.inf,), False),
+    ],
+)
+def test_what_is_nearly_done_needs_as_many_iterations_again(
+    errors: tuple[float, ...], nearly: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(alternate_scalings, "AGAIN", 2.0)
+    assert alternate_scalings._is_nearly_done(errors, 1e-8) is nearly
 
 
 def test_two_sets_of_vectors_need_room() -> None:
