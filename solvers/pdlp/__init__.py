@@ -116,11 +116,12 @@ def _next_place(device: Device, error: Exception, progress: Progress) -> Device:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
         return cpu()
-    if not isinstance(device, DeviceGroup):
+    is_lost = isinstance(error, DeviceError) or type(error).__module__.startswith("cupy")
+    if not (isinstance(device, DeviceGroup) and is_lost):
         raise error
-    left = device.left_after(error)
-    progress.log(f"A GPU of {device.name} was lost, or a link ({error}); going on on {left}.")
-    return left
+    # CUDA then fails in the whole process, on the other GPUs, too
+    progress.log(f"A GPU of {device.name} was lost, or a link ({error}); going on on the CPU.")
+    return cpu()
 
 
 def _choose_device(

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from solvers.core.device import Device
-from solvers.core.errors import DeviceError
 
 if TYPE_CHECKING:
     from solvers.pdlp.distributed.communication import Links
@@ -66,29 +65,6 @@ class DeviceGroup(Device):
             indices = [member.index for member in self.members]
             self._links.append(HostLinks() if self.kind == "cpu" else NcclLinks(indices))
         return self._links[0]
-
-    def left_after(self, error: Exception) -> Device:
-        """Return a member that works after one, or the connection between them, was lost.
-
-        Raises
-        ------
-        DeviceError
-            None works any more.
-        Exception
-            The error, where it is none of a GPU.
-        """
-        if not isinstance(error, DeviceError) and not type(error).__module__.startswith("cupy"):
-            raise error
-        for link in self._links:
-            link.abandon()
-        for device, member in enumerate(self.members):
-            try:
-                with self.on(device):
-                    float(self.xp.zeros(1).sum())
-            except Exception:  # whatever a lost GPU raises
-                continue
-            return member
-        raise DeviceError(f"{self.name}: all of them were lost ({error}).")
 
     def on(self, member: int) -> AbstractContextManager[Any]:
         """Return a context in which one member is the current device."""

@@ -49,8 +49,7 @@ def share_matrix(
                     without_entries(matrix, plan, part, lengths[part], position, packed, at_a_time)
                     for part in parts
                 ]
-                places = np.full(own.size, -1, dtype=np.int32)
-                places[order] = np.arange(order.size, dtype=np.int32)
+                places = own.positions(device, copies=False)
                 there = member.to_device(places), member.to_device(position)
                 found = laid_out(slices, matrix, there[0], there[1], member)
             member.synchronize()  # other streams than this thread's are going to read it

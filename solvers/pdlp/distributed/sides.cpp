@@ -1,6 +1,7 @@
 // Who owns and who reads the rows of a matrix; sides.py has the whole.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "native/bindings.h"
@@ -56,6 +57,50 @@ void give_out(Span<const double> places, Span<const std::uint8_t> of_bin, Span<s
                  [&](std::int64_t i) { owner[i] = of_bin[bin_of(places[i], of_bin.size())]; });
 }
 
+/// Bring rows in an order into that of their parts: of each device's those that others read, then
+/// the rest; ``sizes`` are those of all parts.
+void part_rows(Span<const std::int32_t> order, Span<const std::uint8_t> owner,
+               Grid<const bool> read, Span<std::int32_t> parted, Span<std::int64_t> sizes,
+               int threads) {
+    const std::int64_t rows = order.size(), devices = read.shape(0), chunks = std::max(1, threads);
+    check_length("parted", parted.size(), rows);
+    check_length("sizes", sizes.size(), 2 * devices);
+    const auto part_of = [&](std::int32_t row) {
+        std::int64_t part = 2 * owner[row] + 1;
+        for (std::int64_t device = 0; device < devices; ++device)
+            if (read(device, row) && device != owner[row])
+                part = 2 * owner[row];
+        return part;
+    };
+    std::vector<std::vector<std::int64_t>> next(chunks);
+    const auto each_row = [&](std::int64_t chunk, const auto &work) {
+        poll();
+        for (std::int64_t at = rows * chunk / chunks; at < rows * (chunk + 1) / chunks; ++at)
+            work(order[at], part_of(order[at]));
+    };
+    parallel_for(threads, chunks, [&](std::int64_t chunk) {
+        next[chunk].assign(sizes.size(), 0);
+        each_row(chunk, [&](std::int32_t, std::int64_t part) { ++next[chunk][part]; });
+    });
+    std::int64_t placed = 0;
+    for (std::int64_t part = 0; part < sizes.size(); ++part) {
+        sizes[part] = -placed;
+        for (auto &own : next)
+            placed += std::exchange(own[part], placed);
+        sizes[part] += placed;
+    }
+    parallel_for(threads, chunks, [&](std::int64_t chunk) {
+        each_row(chunk,
+                 [&](std::int32_t row, std::int64_t part) { parted[next[chunk][part]++] = row; });
+    });
+}
+
+/// Say of rows in an order where each of them stands.
+void number(Span<const std::int32_t> order, Span<std::int32_t> position, int threads) {
+    parallel_for(threads, order.size(),
+                 [&](std::int64_t at) { position[order[at]] = static_cast<std::int32_t>(at); });
+}
+
 template <class Index> void declare(native::Module &module) {
     expose(module, "find_readers", &find_readers<Index>, "rows", "owner", "read", "threads");
     expose(module, "work_of_bins", &work_of_bins<Index>, "starts", "places", "each", "work",
@@ -66,6 +111,8 @@ template <class Index> void declare(native::Module &module) {
 
 NATIVE_MODULE(pdlp_distributed_sides) {
     expose(module, "give_out", &give_out, "places", "of_bin", "owner", "threads");
+    expose(module, "part_rows", &part_rows, "order", "owner", "read", "parted", "sizes", "threads");
+    expose(module, "number", &number, "order", "position", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

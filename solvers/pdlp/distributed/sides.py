@@ -148,11 +148,18 @@ class Side:
         first = sum(self.owned(before) for before in range(device))
         return slice(first, first + self.owned(device))
 
-    def positions(self, device: int) -> IndexArray:
-        """Return where each row of the model (size,) stands on a device; 0 where it does not."""
-        position = np.zeros(self.size, dtype=np.int32)
+    def positions(self, device: int, *, copies: bool = True) -> IndexArray:
+        """Return where each row of the model (size,) stands on a device; -1 where it does not.
+
+        Without ``copies`` other devices' rows do not.
+        """
+        from solvers.native.pdlp_distributed_sides import number
+
+        position = np.full(self.size, -1, dtype=np.int32)
         own = self.order[self.range_of(device)]
-        position[own] = np.arange(own.size, dtype=np.int32)
+        number(own, position, threads_for(STEPS_PER_ROW * own.size))
+        if not copies:
+            return position
         for transfer in self.transfers:
             if transfer.target == device:
                 sent = self.order[self.range_of(transfer.source)][transfer.places]
@@ -245,7 +252,7 @@ def sides_of(
         other = _readers(rows, columns, shares, places, threads)
         found = other if _received(other) < BETTER * received else found
     orders = _orders(rows, columns, plan, threads)
-    return _side(found[0], orders[0]), _side(found[1], orders[1])
+    return _side(found[0], orders[0], threads), _side(found[1], orders[1], threads)
 
 
 def _orders(
@@ -298,25 +305,20 @@ def _readers(
     return found[0], found[1]
 
 
-def _side(readers: Readers, order: IndexArray) -> Side:
+def _side(readers: Readers, order: IndexArray, threads: int) -> Side:
     """Return a side from who owns and who reads its rows, and the order to lay them out in."""
+    from solvers.native.pdlp_distributed_sides import part_rows
+
     owner, read = readers.owner, readers.read
-    devices = read.shape[0]
-    shared = np.zeros(owner.size, dtype=bool)
-    for device in range(devices):
-        shared |= read[device] & (owner != device)
-    owner_of, is_shared = owner[order], shared[order]
-    orders = [
-        order[(owner_of == device) & wanted]
-        for device in range(devices)
-        for wanted in (is_shared, ~is_shared)
-    ]
-    sizes = [part.size for part in orders]
-    bounds = [(0, one, one + other) for one, other in zip(sizes[::2], sizes[1::2], strict=True)]
+    parted, sizes = np.empty_like(order), np.zeros((read.shape[0], PARTS), dtype=np.int64)
+    threads = threads_for(STEPS_PER_ROW * owner.size, threads)
+    part_rows(order, owner, read, parted, sizes.reshape(-1), threads)
+    bounds = [(0, one, one + other) for one, other in sizes.tolist()]
+    orders = np.split(parted, np.cumsum(sizes)[:-1])
     transfers, copies = _transfers(orders, bounds, read)
     return Side(
         size=int(owner.size),
-        order=np.concatenate(orders),
+        order=parted,
         bounds=tuple(bounds),
         transfers=tuple(transfers),
         lengths=tuple(copies),
