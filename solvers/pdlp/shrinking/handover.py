@@ -20,6 +20,7 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.control import Control, Stop
+from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.shrinking.idle import Part
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State, overwrite
@@ -38,6 +39,10 @@ CARRIED = (
 )
 """Figures that are as true of the part as of the whole."""
 
+SHARED_FROM = 20_000_000
+"""Nonzeros from which several GPUs go on with a part. With fewer, messages take longer than what
+they spare: on two H200s 0.34 ms for an iteration of a two-stage program instead of 0.31 on one."""
+
 WEIGHT_RANGE = 1e3
 """Factor by which a conversion may change the primal weight: what would change it more has
 measured nothing but noise."""
@@ -53,8 +58,10 @@ def enter(
 ) -> State:
     """Prepare a part to begin at the point x (n,) and duals y (m,) of the whole."""
     start = Start(x[part.columns], y[part.rows])
-    there = whole.problem
-    state = prepare(part.problem, options, there.device, progress, start, whole.settings)
+    device = whole.problem.device
+    if isinstance(device, DeviceGroup) and part.problem.num_nonzeros < SHARED_FROM:
+        device = device.members[0]
+    state = prepare(part.problem, options, device, progress, start, whole.settings)
     # exactly there, even columns that are left without coefficients
     order = state.problem.coefficients.column_order
     for vector in (state.x.point, state.x.anchor, state.x.projection, state.x.best):

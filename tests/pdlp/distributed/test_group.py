@@ -28,11 +28,14 @@ from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.shrinking import handover
 from solvers.pdlp.supervision import IntermediatePoints
 from solvers.sparse.shape import Plan
 from solvers.sparse.slices import Slices
 from tests.pdlp.lps import random_lp
 from tests.pdlp.matrices import PRETENDED_GPU
+from tests.pdlp.shrinking.test_compaction import OFTEN
+from tests.pdlp.shrinking.wide_lps import covering
 from tests.pdlp.solving import assert_kkt
 from tests.pdlp.test_certificates import contradiction, unbounded
 
@@ -236,3 +239,23 @@ def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):
     assert not isinstance(asked[1].device, DeviceGroup)
     assert asked[1].start.x is reached.x
     assert "was lost, or a link (unhandled); going on on the CPU" in lines[1]
+
+
+@pytest.mark.parametrize("shared_from", [0, 10**9])
+def test_a_small_part_goes_on_on_one_device(shared_from, monkeypatch):
+    prepare, places = handover.prepare, []
+
+    def noted(problem, options, device, *rest):
+        places.append(device)
+        return prepare(problem, options, device, *rest)
+
+    monkeypatch.setattr(handover, "SHARED_FROM", shared_from)
+    monkeypatch.setattr(handover, "prepare", noted)
+    monkeypatch.setattr(pdlp, "find_devices", lambda wanted: group_of(2).members)
+    options = EngineOptions(device="cuda:all", tolerance=1e-6)
+    problem = covering(3)
+    found = pdlp.solve(problem, options, Progress(600.0), settings=OFTEN)
+    assert found.solution_status is SolutionStatus.OPTIMAL
+    assert_kkt(problem, found, 1e-6)
+    assert places
+    assert all(isinstance(place, DeviceGroup) == (shared_from == 0) for place in places)
