@@ -45,6 +45,7 @@ import numpy as np
 
 from benchmarks.constants_changed import COPY, FIXED, NATIVE, build, use_copy
 from benchmarks.constants_in_source import ROOT, Constant, find
+from benchmarks.halves import HALVES, half_of
 from benchmarks.mip_measures import primal_gap
 from benchmarks.record import Column, print_table, write_record
 
@@ -106,7 +107,7 @@ def main() -> int:
         build(arguments.launcher)
     models, seeds = tuple(arguments.models), (0, *arguments.seeds)
     stop_at = time.monotonic() + arguments.stop_after
-    found = _earlier(arguments.resume)
+    found = _earlier(arguments.resume, models)
     known = {(one.key, one.factor, one.seed) for one in found}
     plain = [
         Task("", 1.0, seed, (model,))
@@ -130,11 +131,11 @@ def main() -> int:
     print_table("Constants", columns, [list(row.values()) for row in rows])
     noise = [compare(base, one) for one in found if not one.key and one.seed]
     for changed, more in noise:
-        print(f"another seed: {changed} of {len(models)} differ, {more:+.4f}")
+        print(f"another seed: {changed} of {len(models)} differ, {more}")
     content = {"rows": rows, "noise": noise, "found": [asdict(one) for one in found]}
     write_record(f"constants-{arguments.engine}", content)
     if arguments.page is not None:
-        write_page(arguments.page, arguments.engine, constants, rows)
+        write_page(arguments.page, arguments.engine, rows)
     return 0
 
 
@@ -366,32 +367,42 @@ def effect(constant: Constant, found: Sequence[Found], folder: str) -> dict[str,
     row: dict[str, Any] = {"constant": constant.key, "value": shown, "models": models}
     for factor, word in zip(FACTORS, ("half", "twice"), strict=True):
         own = [one for one in found if one.key == constant.key and one.factor == factor]
-        row[word], row[f"{word}: more"] = compare(base, own[0]) if own else (None, None)
+        row[word], row[f"{word}: more"] = compare(base, own[0]) if own else (None, "")
     return row
 
 
-def compare(base: Found, other: Found) -> tuple[int, float]:
-    """Return how many models differ, and the mean of what is measured more, over base's models."""
+def compare(base: Found, other: Found) -> tuple[int, str]:
+    """Return how many models differ, and the means of what is measured more, as a text.
+
+    The mean is over all models, that of linear ones over each half.
+    """
     changed = sum(base.results[name] != result for name, result in other.results.items())
-    more = sum(measure - base.measures[name] for name, measure in other.measures.items())
-    return changed, more / len(base.results)
+    is_linear = any(" " in result for result in base.results.values())
+    means = []
+    for half in HALVES if is_linear else ("",):
+        models = [name for name in base.results if half in ("", half_of(name))]
+        more = sum(
+            other.measures.get(name, base.measures[name]) - base.measures[name] for name in models
+        )
+        means.append(f"{more / max(1, len(models)):+.3f}")
+    return changed, " ".join(means) if changed else ""
 
 
-def write_page(
-    page: Path, engine: str, constants: Sequence[Constant], rows: Sequence[dict[str, Any]]
-) -> None:
+def write_page(page: Path, engine: str, rows: Sequence[dict[str, Any]]) -> None:
     """Write the table into a page of the documentation."""
-    lines = [
-        "| constant | unit and reason | value | models | half | twice |",
-        "|---|---|---|---:|---|---|",
-    ]
-    for constant, row in zip(constants, rows, strict=True):
-        cells = [f"`{row['constant'].partition('.')[2]}`", constant.brief, row["value"]]
-        cells.append(str(row["models"] or ""))
+    lines = ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
+    left = []
+    for row in rows:
+        name = f"`{row['constant'].partition('.')[2]}`"
+        if row["half"] is None and row["twice"] is None:
+            left.append(name)
+            continue
+        cells = [name, row["value"], str(row["models"])]
         for word in ("half", "twice"):
             changed, more = row[word], row[f"{word}: more"]
-            cells.append("" if changed is None else f"{changed}: {more:+.3f}" if changed else "0")
+            cells.append("" if changed is None else f"{changed}: {more}" if changed else "0")
         lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", f"Not measured like that: {', '.join(left)}.", ""]
     text = page.read_text()
     begin = MARKS[0].format(engine)
     pattern = re.escape(begin) + ".*?" + re.escape(MARKS[1])
@@ -399,8 +410,16 @@ def write_page(
     page.write_text(re.sub(pattern, lambda _: table, text, flags=re.DOTALL))
 
 
-def _earlier(records: Sequence[Path]) -> list[Found]:
-    return [Found(**row) for path in records for row in json.loads(path.read_text())["found"]]
+def _earlier(records: Sequence[Path], models: Sequence[str]) -> list[Found]:
+    """Return what earlier records say of the models, each value once."""
+    found: dict[tuple[str, float, int], Found] = {}
+    for path in records:
+        for row in json.loads(path.read_text())["found"]:
+            for name in ("results", "measures", "seconds", "names"):
+                row[name] = {key: row[name][key] for key in models if key in row[name]}
+            one = Found(**row)
+            found[one.key, one.factor, one.seed] = one
+    return list(found.values())
 
 
 def make_parser() -> argparse.ArgumentParser:

@@ -52,13 +52,6 @@ class Constant:
         stem = self.file.removeprefix("solvers/").rpartition(".")[0]
         return f"{stem.replace('/', '.')}.{self.name}"
 
-    @property
-    def brief(self) -> str:
-        """What it is in a table: the first sentence of its text."""
-        text = self.reason.replace("|", "\\|").replace(":data:", "").replace("``", "`")
-        first = re.split(r"(?<=[a-z0-9)])[.;:] ", text)[0].rstrip(".,;:")
-        return first[:1].upper() + first[1:]
-
     def times(self, factor: float) -> Value:
         """Return its value so many times; an integer stays one and is one at least."""
         values = self.value if isinstance(self.value, tuple) else (self.value,)
@@ -102,8 +95,10 @@ def _in_python(file: str, text: str) -> Iterator[Constant]:
         lines.append(lines[-1] + len(line))
     body = ast.parse(text).body
     for statement, after in itertools.zip_longest(body, body[1:]):
-        for name, value in _assigned(statement):
-            number = _number(value)
+        assigned = [(name, value, _number(value)) for name, value in _assigned(statement)]
+        if any(number == 0 for *_, number in assigned):
+            continue  # they count from zero: names of states or places
+        for name, value, number in assigned:
             if number is not None:
                 place = (file, *_span(value, lines))
                 yield Constant(name, number, _text(after), (place,))

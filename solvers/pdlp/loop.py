@@ -93,7 +93,7 @@ def _reject(loop: LoopState) -> None:
         loop.move()
         return
     loop.rejections += 1
-    factor = loop.state.settings.step.rejection_factor**loop.rejections
+    factor = loop.state.settings.step.recovery_factor**loop.rejections
     inner = loop.options.tolerance * max(0.1, factor)
     loop.shrinking.here.write_control(
         stop=Stop.NO, primal_tolerance=inner, dual_tolerance=inner, gap_tolerance=inner

@@ -29,7 +29,7 @@ import math
 from dataclasses import dataclass
 
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.settings import Settings, WeightCorrectionSettings
+from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, Settings, WeightCorrectionSettings
 from solvers.pdlp.state import State
 from solvers.pdlp.termination import NEGLIGIBLE, Record
 
@@ -51,7 +51,7 @@ def go_back_to_best(state: State, record: Record) -> None:
     for side in (state.x, state.y):
         for vector in (side.point, side.anchor, side.projection):
             vector[...] = side.best
-    step = record[Control.STEP] * state.settings.step.breakdown_factor
+    step = record[Control.STEP] * state.settings.step.recovery_factor
     restart(state, step, record[Control.BEST_WEIGHT])
 
 
@@ -103,10 +103,10 @@ class ResidualBalance:
         if record.iterations < self.next_look:
             return 1.0
         mean, smaller = self.decades / self.checks, self.smaller / self.checks
-        stands_still = self.least > settings.progress * self.least_then
+        stands_still = self.least > PROGRESS * self.least_then
         self.least_then, self.least = self.least, math.inf
         self.decades, self.smaller, self.checks = 0.0, 0.0, 0
-        later = settings.growth * record.iterations
+        later = LOOK_GROWTH * record.iterations
         self.next_look = max(self.next_look + settings.period, later)
         if not (stands_still and smaller <= 0.0 and abs(mean) >= self._decades_apart):
             return 1.0

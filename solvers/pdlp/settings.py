@@ -11,6 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+LOOK_GROWTH = 1.5
+"""What costs time is looked at again when the iterations have grown by this factor."""
+
+PROGRESS = 0.5
+"""Part to which an error or a residual has to fall for that to count as progress."""
+
 
 @dataclass(frozen=True)
 class ScalingSettings:
@@ -42,7 +48,7 @@ class AlternationSettings:
     """Iterations after which the solve may go on with Ruiz's scaling alone, or None for never."""
     tolerance_decades: float = 4.0
     """They are for a tolerance of so many decades; for a tighter one they grow in proportion."""
-    progress: float = 0.5
+    progress: float = PROGRESS
     """A scaling stays while the least error, or the least residual, falls to this part in the last
     third of its iterations,"""
     decades_to_keep: float = 6.0
@@ -71,10 +77,9 @@ class StepSettings:
     """Factor on the estimate of ||A|| when the fixed-point metric proves it too small."""
     breakdowns_allowed: int = 3
     """Times that a solve may go on from its best point after numbers ceased to be finite."""
-    breakdown_factor: float = 0.5
-    """Factor on the step size then."""
-    rejection_factor: float = 0.8
-    """Factor on the inner tolerance when a point that seemed optimal is not on the host."""
+    recovery_factor: float = 0.5
+    """Factor on the step size then, and on the inner tolerance when a point that seemed optimal is
+    not on the host."""
 
 
 @dataclass(frozen=True)
@@ -122,16 +127,13 @@ class WeightCorrectionSettings:
     """Corrections of the primal weight between restarts (``restarts.py``)."""
 
     period: int = 5000
-    """Iterations from one look at the residuals to the next,"""
-    growth: float = 1.5
-    """or so many times the iterations, whichever is later, since restarts become rarer as well;"""
+    """Iterations from one look at the residuals to the next, or ``LOOK_GROWTH`` times as many as so
+    far, whichever is later, since restarts become rarer as well;"""
     decades: float = 3.0
     """the weight is corrected if they were as many decades apart in the mean of a period,"""
     decades_if_tight: float = 2.0
-    """(as many, if the tolerance is tighter than ``small_residual``)"""
-    progress: float = 0.5
-    """the smaller one within the tolerance, and the least that the larger one was has not fallen to
-    this of the period before's."""
+    """(as many, if the tolerance is tighter than ``small_residual``), the smaller one within the
+    tolerance, and the larger one without progress since the period before."""
     small_residual: float = 3e-7
     """A residual as small as that counts as within a tighter tolerance, too."""
     most_decades: float = 2.0
@@ -149,12 +151,9 @@ class CertificateSettings:
     from_iterations: int = 800
     """Iterations before the first look: hardly any iterates move in a straight line sooner, and a
     look costs as much as some hundred iterations of a GPU."""
-    growth: float = 2.0
-    """The next look comes when the iterations have grown by this factor."""
     error: float = 1e-2
-    """With a largest relative error below this there is no look,"""
-    progress: float = 0.5
-    """nor where that error has fallen to this part since the last time that a look was due,"""
+    """With a largest relative error below this there is no look, nor where that error has made
+    progress since the last time that a look was due,"""
     always_from: int = 20_000
     """while there were fewer iterations than this."""
 
@@ -170,7 +169,7 @@ class PolishingSettings:
     """and as many again for each so many nonzeros, since to set a try up takes longer then."""
     beyond: float = 10.0
     """What is left has to be so many tolerances: what is nearer comes by itself as soon."""
-    growth: float = 1.5
+    growth: float = LOOK_GROWTH
     """The next try comes when the iterations have grown by this factor."""
     share: float = 0.1
     """A try may take this part of the iterations before it."""
@@ -200,7 +199,7 @@ class ShrinkingSettings:
     """and on a GPU, where an iteration of fewer costs about the same whatever they are."""
     first_look: int = 400
     """Iterations before the first look at what is idle, and at least between two."""
-    growth: float = 1.5
+    growth: float = LOOK_GROWTH
     """The next look comes when the iterations have grown by this factor."""
     margin: float = 1.0
     """By how much more than things have moved a column or row has to be off to be left out."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 from solvers.core.outcome import Outcome
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
-from solvers.pdlp.settings import AlternationSettings, StagnationSettings
+from solvers.pdlp.settings import LOOK_GROWTH, AlternationSettings, StagnationSettings
 from solvers.pdlp.termination import Criteria, Statistics, decades_left
 
 FROM_SECONDS = 1.0
@@ -128,10 +128,6 @@ class MilestoneWatch:
         if self._reached is not None:
             reached, self._reached = self._reached, None
             reached(outcome)
-
-
-LOOK_GROWTH = 1.5
-"""Factor from the iterations of one look back at a scaling to those of the next."""
 
 
 @dataclass(eq=False)

@@ -23,7 +23,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.settings import CertificateSettings
+from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, CertificateSettings
 from solvers.pdlp.state import Iterate, State
 
 NEGLIGIBLE = 0.1
@@ -212,8 +212,8 @@ class CertificateSchedule:
             self.error_then = error
         if iterations < self._next_look or time.perf_counter() < self._not_before:
             return False
-        self._next_look = iterations * self.settings.growth
-        hopeful = max(self.settings.error, self.settings.progress * self.error_then)
+        self._next_look = iterations * LOOK_GROWTH
+        hopeful = max(self.settings.error, PROGRESS * self.error_then)
         self.error_then = error
         return not (error < hopeful and iterations < self.settings.always_from)
 

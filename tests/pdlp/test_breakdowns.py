@@ -62,7 +62,7 @@ def test_a_breakdown_is_recovered_from_with_a_shorter_step(times):
     assert_kkt(problem, outcome, 1e-8)
     assert sum("broke down" in line for line in progress.said) == times
     assert progress.stepped[-1] == pytest.approx(
-        progress.stepped[0] * DEFAULT.step.breakdown_factor**times
+        progress.stepped[0] * DEFAULT.step.recovery_factor**times
     )
     assert np.all(np.isfinite(outcome.x))
 
@@ -102,7 +102,7 @@ def test_a_point_that_only_seemed_optimal_is_rejected(loose):
     assert_kkt(problem, outcome, 1e-7)
     control = state.read_control()
     for name in ("PRIMAL_TOLERANCE", "DUAL_TOLERANCE", "GAP_TOLERANCE"):
-        assert control[Control[name]] == pytest.approx(1e-7 * DEFAULT.step.rejection_factor)
+        assert control[Control[name]] == pytest.approx(1e-7 * DEFAULT.step.recovery_factor)
 
 
 def test_rejections_never_ask_for_less_than_a_tenth_of_the_tolerance(monkeypatch):

@@ -100,7 +100,7 @@ def test_a_point_that_only_seemed_optimal_is_rejected_on_the_gpu(mode, gpu):
         control = state.read_control()
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert_kkt(problem, outcome, 1e-7)
-    assert control[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-7 * DEFAULT.step.rejection_factor)
+    assert control[Control.PRIMAL_TOLERANCE] == pytest.approx(1e-7 * DEFAULT.step.recovery_factor)
 
 
 def test_out_of_gpu_memory_goes_on_on_the_cpu(gpu, monkeypatch):
