@@ -28,7 +28,8 @@ CHANGED = "MEASURED_CONSTANTS"
 """Variable with the names and other values of C++ constants: ``file:NAME=value;...``."""
 
 FIXED = (
-    *("SLOT_BITS", "MARK_BITS", "LANES", "OTHERS", "SUMS", "BLOCK", "MOST_TEAMS", "MOST_LEVELS"),
+    *("MOST_ROWS", "FETCHED", "SLOT_BITS", "MARK_BITS", "LANES", "OTHERS", "SUMS", "BLOCK"),
+    *("MOST_TEAMS", "MOST_LEVELS"),
 )
 """Constants that the compiler has to know: sizes of arrays and what templates are made for."""
 
