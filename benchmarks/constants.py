@@ -43,7 +43,7 @@ from unittest import mock
 
 import numpy as np
 
-from benchmarks.constants_changed import COPY, FIXED, NATIVE, build, use_copy
+from benchmarks.constants_changed import COPY, FIXED, NATIVE, build, is_current, use_copy
 from benchmarks.constants_in_source import ROOT, Constant, find
 from benchmarks.halves import HALVES, half_of
 from benchmarks.mip_measures import primal_gap
@@ -105,6 +105,8 @@ def main() -> int:
     ]
     if not arguments.built:
         build(arguments.launcher)
+    elif not is_current():
+        raise SystemExit("The copy is not of this source: leave --built out.")
     models, seeds = tuple(arguments.models), (0, *arguments.seeds)
     stop_at = time.monotonic() + arguments.stop_after
     found = _earlier(arguments.resume, models)

@@ -72,6 +72,16 @@ def build(launcher: str | None) -> None:
         subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
 
 
+def is_current() -> bool:
+    """Whether the copy is of the source as it is, by the files of Python."""
+    files = [one for name in PACKAGES for one in (ROOT / name).rglob("*.py")]
+    copies = [COPY / one.relative_to(ROOT) for one in files]
+    return all(
+        copy.exists() and copy.read_bytes() == one.read_bytes()
+        for one, copy in zip(files, copies, strict=True)
+    )
+
+
 def _read_when_loaded(file: str, constants: list[Constant]) -> str:
     """Return the source of a file of C++ whose constants are read from the environment."""
     text = (ROOT / file).read_bytes()

@@ -6,12 +6,12 @@
 constexpr int ROW_ENTRIES = 64;        // entries of a row that are tried at once
 constexpr int MOST_ROWS = 16;          // violated rows sampled in a step
 constexpr int MOST_TIES = 4095;        // candidates that ties tell apart
-constexpr int LIFT_WINDOW = 64;
-constexpr int LIFT_PATIENCE = 1024;
-constexpr int FORCED_BREAKTHROUGHS = 32;
-constexpr int BUMPED_ROWS = 256;
+constexpr int LIFT_WINDOW = 64;         // objective columns compared after a first lift
+constexpr int LIFT_PATIENCE = 1024;     // and looked at for the first, as layout.py says
+constexpr int FORCED_BREAKTHROUGHS = 32; // objective columns tried where no row is violated
+constexpr int BUMPED_ROWS = 256;       // violated rows made heavier at a local minimum, at most
 constexpr int LONG_COLUMN = 256;       // columns and rows longer than this are read by all lanes
-constexpr int LONG_ROW = 256;
+constexpr int LONG_ROW = 256;          // the same for rows
 constexpr double CLOCK_LIMIT = 4e6;    // moves after which stamps start anew, exact in 32 bits
 
 // Purposes of random numbers within a step.

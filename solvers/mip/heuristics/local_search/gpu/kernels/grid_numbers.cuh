@@ -16,7 +16,7 @@ enum Control {
 // Purposes of random numbers of a team; the round's own stand behind those of all teams.
 constexpr int PURPOSES = 8, DRAW_ROW = 0, DRAW_OFFSET = 1, DRAW_TIE = 2, DRAW_TENURE = 3,
               DRAW_LOT = 4;
-constexpr int MOST_TEAMS = 4096;
+constexpr int MOST_TEAMS = 4096;  // teams that have random numbers of their own
 constexpr long long ROUND_DRAWS = (MOST_TEAMS + 1) * PURPOSES;
 constexpr int OF_ROUND = MOST_TEAMS, DRAW_WINDOW = 0, DRAW_SMOOTH = 1, DRAW_SLOTS = 2,
               DRAW_ORDER = 3;
@@ -52,7 +52,7 @@ constexpr int LANE_ROW = 64;      // and of a row
 constexpr int TEAM_WORK = 8192;   // entries of longer columns that a team scores in a round
 constexpr int SLOTS = 32;         // columns of more than a chunk that are scored in a round
 constexpr int FETCHED = 4;        // entries whose rows are fetched together
-constexpr int BLOCK = 256;
+constexpr int BLOCK = 256;        // threads of a block, as family.py says
 constexpr int PIECES = 16384;     // sums that the objective is taken in
 constexpr double CLOCK_LIMIT = 1e6;  // rounds after which stamps and claims start anew: 20 bits
 constexpr int MOVE = 4;           // numbers of a move: column, value (or row), progress, change
@@ -63,7 +63,7 @@ struct Candidate {
     Pair state;
 };
 
-constexpr int MOST_LEVELS = 7;
+constexpr int MOST_LEVELS = 7;  // of a tree with 32 nodes under each: more than 32 bits of rows
 
 BOTH int padded(int nodes) { return (nodes + 31) & ~31; }
 

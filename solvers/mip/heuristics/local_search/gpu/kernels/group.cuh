@@ -8,7 +8,7 @@
 
 #include "model.cuh"
 
-constexpr int LANES = 32;
+constexpr int LANES = 32;  // threads of a warp
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
 struct Group {

@@ -50,7 +50,7 @@ inline void check_model(const Model &model) {
 
 // One thread in place of a warp (group.cuh): all lanes' work in turn, in the order of lanes.
 
-constexpr int LANES = 32;
+constexpr int LANES = 32; // threads of a warp
 
 /// What Group does, by one thread.
 struct Single {

@@ -17,7 +17,7 @@ constexpr int RECORD = 32;             // doubles kept for each walker, FIELDS o
 constexpr double NONE = 1e300;         // an objective that nothing has reached
 constexpr double TOLERANCE = 9e-7;     // violations up to here count as none
 constexpr double LEAST_GAIN = 1e-9;    // scores and steps up to here count as none
-constexpr double LARGEST_WEIGHT = 1e6;
+constexpr double LARGEST_WEIGHT = 1e6;  // a heavier row gets no heavier: exact in 32 bits
 constexpr int LOOKS = 8;               // entries of a long row among which one that can move is taken
 
 #ifdef __CUDACC__
