@@ -68,9 +68,9 @@ class Machine:
     """
 
     rate: float = 3.3e12
-    launch: float = 23e-6
-    overlap: float = 0.55
-    inside: Link = Link(22e-6, 300e9)
+    launch: float = 14e-6
+    overlap: float = 0.1
+    inside: Link = Link(22e-6, 276e9)
     between: Link = Link(20e-6, 45e9)
     gpus: int = 8
 

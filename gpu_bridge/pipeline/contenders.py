@@ -172,6 +172,7 @@ def make_contenders(
             turns.first_order(progress if at_once else _waited(progress, own_at_work)),
             start,
             hedge=True,
+            unasked=options.device == "auto",
         ),
     }
     return [Contender(name, runs[name]) for name in names]

@@ -1,7 +1,7 @@
 """From a multidimensional knapsack problem to a proven packing.
 
 1. Leave out what is decided beforehand; a single row left is a problem for the engine of those.
-2. Pack greedily at the prices of the relaxation, and improve by exchanges.
+2. Pack greedily at the prices of the relaxation.
 3. Open a sub-problem for each number of items that may be better.
 4. Search growing cores of them: the items whose reduced costs are smallest, with the others as the
    relaxation has them, for packings.

@@ -1,9 +1,9 @@
 """Searches for packings beside the trees: memetic on the CPU, parallel tempering on a GPU.
 
-They begin with a greedy packing, by profit over priced weight, improved by exchanges. A problem
-that is proven in a moment needs little of them. Where it takes longer, they get half of the time
-and then more: best packings of problems with 500 items are found long before they are proven to be
-best, if ever, and a search that is stopped is as good as its packing.
+They begin with a greedy packing, by profit over priced weight. A problem that is proven in a moment
+needs little of them. Where it takes longer, they get half of the time and then more: best packings
+of problems with 500 items are found long before they are proven to be best, if ever, and a search
+that is stopped is as good as its packing.
 """
 
 from __future__ import annotations
@@ -23,12 +23,6 @@ from solvers.knapsack.multidimensional.kernels.anneal import WARPS
 from solvers.knapsack.multidimensional.memetic import MemeticSearch
 from solvers.knapsack.multidimensional.parallel_tempering import RUNGS, ParallelTempering, suits
 from solvers.knapsack.multidimensional.tree import Int8Array
-
-MOST_ROUNDS = 100
-"""Improving exchanges after which the rest is left to the search."""
-
-MOST_CHECKS = 500_000_000
-"""Comparisons of a pair of items in a row after which it is too: less than a second."""
 
 MEMETIC_SEARCHES = 3
 """Searches at a time beside trees that take long, which combine what replicas find; each has
@@ -91,31 +85,6 @@ def greedy(problem: MultidimensionalKnapsack, dual: FloatArray) -> BoolArray:
         if (problem.weight[:, item] <= left).all():
             x[item] = True
             left -= problem.weight[:, item]
-    return exchange(problem, x)
-
-
-def exchange(problem: MultidimensionalKnapsack, x: BoolArray) -> BoolArray:
-    """Add items, or exchange one for another, as long as that is worth more."""
-    x = x.copy()
-    packed = int(x.sum())
-    checks = max(packed * (x.size - packed) * problem.num_rows, 1)
-    for _ in range(min(MOST_ROUNDS, 1 + MOST_CHECKS // checks)):
-        left = problem.capacity - problem.weight[:, x].sum(axis=1)
-        outside, inside = np.flatnonzero(~x), np.flatnonzero(x)
-        fits = (problem.weight[:, outside] <= left[:, None]).all(axis=0)
-        if fits.any():
-            candidates = outside[fits]
-            x[candidates[np.argmax(problem.profit[candidates])]] = True
-            continue
-        gain = problem.profit[outside][:, None] - problem.profit[inside][None, :]
-        for row in range(problem.num_rows):
-            weight = problem.weight[row]
-            heavy = weight[outside][:, None] - weight[inside][None, :] > left[row]
-            gain[heavy] = 0
-        if gain.size == 0 or gain.max() <= 0:
-            break
-        add, drop = np.unravel_index(int(np.argmax(gain)), gain.shape)
-        x[outside[add]], x[inside[drop]] = True, False
     return x
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from solvers.core.progress import Progress
 from solvers.knapsack.engine import LOOK, Tell
 from solvers.knapsack.multidimensional.items import BoolArray, MultidimensionalKnapsack
-from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics, exchange
+from solvers.knapsack.multidimensional.primal_heuristics import PrimalHeuristics
 from solvers.knapsack.multidimensional.tree import (
     Int8Array,
     Subproblems,
@@ -97,8 +97,8 @@ class WorkerPool:
                 stop[0] = 1
         for job in jobs:
             packing = job.result()
-            if packing is not None and best.improve(packing):
-                best.improve(exchange(best.problem, packing))
+            if packing is not None:
+                best.improve(packing)
         nodes = sum(tree.nodes for tree in trees) - before
         self._spent += nodes * steps_per_node(rows)
 

@@ -116,6 +116,20 @@ def test_a_model_beyond_the_memory_of_one_gpu_goes_to_all_of_them(free, place, m
     assert f"Some GPU has 100 B free, so it runs on {where}." in progress.text
 
 
+@pytest.mark.parametrize(("unasked", "place"), [(True, "cuda:all"), (False, "cuda")])
+def test_all_gpus_take_part_in_large_models_where_none_is_named(unasked, place, monkeypatch):
+    def find(wanted):
+        return replace(GPU, name="4 x Some GPU" if wanted == "cuda:all" else GPU.name)
+
+    monkeypatch.setattr("solvers.pdlp.find_place", find)
+    monkeypatch.setattr(pdlp, "SEVERAL_FROM", LINEAR[0].problem.num_nonzeros)
+    progress = BridgeProgress()
+    options = make_options(device="cuda")
+    found = pdlp.fitting_device(LINEAR[0].problem, options, progress, unasked=unasked)
+    assert found == place
+    assert ("are worth 4 x Some GPU." in progress.text) == unasked
+
+
 def test_a_model_that_fits_the_gpu_once_packed_goes_there(monkeypatch):
     problem = LINEAR[0].problem
     plain = first_order.memory_needed(problem)
