@@ -6,13 +6,12 @@
         [--only TEXT ...] [--seeds 1 2 3] [--at-once 2] [--stop-after 3600] [--resume RECORD ...]
         [--launcher ccache] [--page docs/mip-constants.md]
 
-FOLDER holds INSTANCES.csv (see ``mip_sets.py`` and ``lp_sets.py``); a linear model may be a file
-as well. Constants are found in the
-source (``constants_in_source.py``), and a copy of the program has other values of them
-(``constants_changed.py``). Each value has a process of its own, which solves the models one after
-the other: mixed-integer ones by heuristics alone, in work that every run repeats, or for
-``--time-limit`` seconds with branch and bound; linear ones by PDLP on a CPU. A model is left out
-for a constant of Python that no function of its run speaks of.
+FOLDER holds INSTANCES.csv (see ``mip_sets.py`` and ``lp_sets.py``); a linear model may be a file as
+well. Constants are found in the source (``constants_in_source.py``), and a copy of the program has
+other values of them (``constants_changed.py``). Each value has a process of its own, which solves
+the models one after the other: mixed-integer ones by heuristics alone, in work that every run
+repeats, or for ``--time-limit`` seconds with branch and bound; linear ones by PDLP on a CPU. A
+model is left out for a constant of Python that no function of its run speaks of.
 
 A mixed-integer model differs where its point does, and by its gap; a linear one where the number of
 iterations does, and by its logarithm. The program as it is runs with other seeds besides, which
@@ -125,7 +124,7 @@ def main() -> int:
         for factor in FACTORS
         if (one.key, factor, 0) not in known
     ]
-    tasks = [one for one in tasks if one.models][arguments.part :: arguments.parts]
+    tasks = [one for one in tasks if one.models]
     print(f"{len(constants)} constants, {len(tasks)} processes", flush=True)
     found += run(tasks, arguments, arguments.at_once, stop_at)
     rows = [effect(one, found, folder) for one in constants]
@@ -436,8 +435,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--iteration-limit", type=int, default=20_000)
     parser.add_argument("--most", type=int, default=99, help="models for one constant")
     parser.add_argument("--only", nargs="+", default=[], help="parts of the constants' names")
-    parser.add_argument("--part", type=int, default=0, help="which part of them is run here")
-    parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--seeds", nargs="*", type=int, default=[])
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds for all")
