@@ -128,7 +128,9 @@ def test_pdlp_gets_the_threads_that_are_left(
     machine(16, True)
     seen: dict[str, Options] = {}
 
-    def route(problem: Problem, options: Options, *_: object, hedge: bool) -> Outcome:
+    def route(
+        problem: Problem, options: Options, *_: object, hedge: bool, unasked: bool
+    ) -> Outcome:
         seen["pdlp"] = options
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 
@@ -159,7 +161,12 @@ def test_pdlp_waits_where_it_has_no_core_of_its_own(
     began: list[float] = []
 
     def route(
-        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
+        problem: Problem,
+        options: Options,
+        progress: Progress,
+        *_: object,
+        hedge: bool,
+        unasked: bool,
     ) -> Outcome:
         began.append(progress.seconds)
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)

@@ -92,7 +92,12 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
     def route(
-        problem: Problem, options: Options, progress: Progress, *_: object, hedge: bool
+        problem: Problem,
+        options: Options,
+        progress: Progress,
+        *_: object,
+        hedge: bool,
+        unasked: bool,
     ) -> Outcome:
         within.append(ContenderProgress(progress, "within"))
         for step in range(OBSERVED):
