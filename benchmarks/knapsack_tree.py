@@ -28,8 +28,8 @@ import numpy as np
 from benchmarks.kernels import copy_bandwidth
 from benchmarks.knapsack_classes import CLASSES, instance, paper_instance
 from benchmarks.record import Column, print_table, write_record
-from solvers.core.cores import usable_cores
 from solvers.core.device import Device, cpu, find_device
+from solvers.core.machine import usable_cores
 from solvers.core.progress import Progress
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.items import normal_form

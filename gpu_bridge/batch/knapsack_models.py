@@ -260,7 +260,7 @@ def _whole(
 
     Where a device is given, in the narrowest type it takes, in memory it is filled from fastest.
     """
-    from solvers.core.cores import threads_for
+    from solvers.core.machine import threads_for
     from solvers.knapsack.batch.problems import staging, types_for
     from solvers.native.knapsack_batch_check import make_whole
 
@@ -347,7 +347,7 @@ class Knapsacks(Singles):
 
     def _points(self) -> FloatArray:
         """Return (K, n) points, NaN where a member has none."""
-        from solvers.core.cores import threads_for
+        from solvers.core.machine import threads_for
         from solvers.native.knapsack_batch_check import points
 
         answer, outcomes = self._answer, self.outcomes

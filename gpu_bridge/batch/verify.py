@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_bridge.options import Options
-from solvers.core.cores import threads_for
+from solvers.core.machine import threads_for
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.core.progress import Progress
 from solvers.simplex.batch.data import BatchAnswer, BatchData

@@ -35,9 +35,9 @@ from gpu_bridge.verify.trust import (
     sounder,
 )
 from gpu_bridge.verify.verify import verify
-from solvers.core import heap
 from solvers.core.device import expect, look_for
 from solvers.core.errors import EngineError
+from solvers.core.machine import give_back
 from solvers.core.outcome import Event, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import DetachableProgress, Patience, Progress, run_beside
@@ -120,7 +120,7 @@ def run_engines(
     bound that is at work already, and ``analyses`` what earlier solves have left for models of the
     same structure.
     """
-    heap.give_back(problem.num_nonzeros)  # what reading the model left
+    give_back(problem.num_nonzeros)  # what reading the model left
     if choice is None:
         chosen = dataclasses.replace(choose(problem, options), under_way=under_way)
         if known is not None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
+from solvers.core.machine import threads_for
 from solvers.core.vectors import SMALL, size_range
 
 if TYPE_CHECKING:

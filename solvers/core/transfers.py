@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
+from solvers.core.machine import threads_for
 
 PIECE = 1 << 24
 """Bytes that are copied at a time, enough for several threads."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
+from solvers.core.machine import threads_for
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.core.cores import usable_cores
 from solvers.core.errors import EngineError
+from solvers.core.machine import usable_cores
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem

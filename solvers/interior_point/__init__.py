@@ -1,10 +1,10 @@
 """Interior point linear programming: a homogeneous primal-dual method on the CPU or a GPU.
 
-``loop.py`` is the method; ``standard_form.py`` and ``scaling.py`` prepare a problem for it,
-``starting_point.py``, ``newton.py`` and ``centrality.py`` are words of the papers, and
-``linear_system.py`` with ``assembly.py`` solve the equations of each iteration by ``on_host.py`` on
-the CPU and ``cudss.py`` on a GPU, after an ``analysis.py`` that later solves may share.
-``docs/interior-point.md`` explains the method and its measurements.
+``loop.py`` is the method; ``standard_form.py`` prepares a problem for it, ``starting_point.py`` and
+``directions.py`` are words of the papers, and ``linear_system.py`` with ``assembly.py`` solves the
+equations of each iteration by ``on_host.py`` on the CPU and ``cudss.py`` on a GPU, after an
+``analysis.py`` that later solves may share. ``docs/interior-point.md`` explains the method and its
+measurements.
 """
 
 from __future__ import annotations
@@ -22,8 +22,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.interior_point.analysis import Analysis, structure_of
-from solvers.interior_point.choose_columns import smallest_system
+from solvers.interior_point.analysis import Analysis, smallest_system, structure_of
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation
 from solvers.interior_point.loop import Run, solve_form

@@ -3,7 +3,7 @@
 The simplified homogeneous self-dual embedding of Xu, Hung and Ye (1996) as Andersen and Andersen
 ("The MOSEK interior point optimizer for linear programming", 2000) use it: from any start the
 iterates tend to an optimum where tau stays positive, and to a certificate where it goes to zero.
-Each iteration factorises one matrix, predicts, centres and corrects (``centrality.py``), and goes
+Each iteration factorises one matrix, predicts, centres and corrects (``directions.py``), and goes
 as far as positivity allows.
 """
 
@@ -19,10 +19,9 @@ from solvers.core.outcome import Outcome, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.interior_point import outcomes
-from solvers.interior_point.centrality import predictor_corrector
-from solvers.interior_point.certificates import certificate
+from solvers.interior_point.directions import Newton, predictor_corrector
 from solvers.interior_point.linear_system import LinearSystem, SingularError
-from solvers.interior_point.newton import Newton
+from solvers.interior_point.outcomes import certificate
 from solvers.interior_point.placement import form_on, point_on, problem_on
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
 from solvers.interior_point.standard_form import StandardForm

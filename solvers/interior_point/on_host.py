@@ -1,13 +1,17 @@
-"""Factorisation on the CPU, with pivots on the diagonal: by SuperLU, which comes with SciPy.
+"""Factorisation on the CPU with pivots on the diagonal: by SuperLU, which SciPy has, or QDLDL.
 
 SuperLU is written for unsymmetric matrices and keeps L and U, so it stores twice what LDL' needs.
 Its supernodes make up for that (``docs/interior-point.md`` compares it). The order of elimination
-is found once (``ordering.py``), and the matrix handed over in that order. QDLDL, if installed,
-takes the place of SuperLU where the factor has few entries for each column (``qdldl_factors.py``).
+is found once (``ordering.py``), and the matrix handed over in that order.
+
+QDLDL, where it is installed, takes one column after the other and gathers nothing into panels,
+which pays where a column of the factor has few entries: an energy system of 365 hours, with 10 for
+each, took 29 ms for a factorisation and 1.6 ms for a solve, and by SuperLU 95 and 2.6.
 """
 
 from __future__ import annotations
 
+import importlib.util
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -16,14 +20,58 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from solvers.core.machine import free_memory
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.interior_point import qdldl_factors
 from solvers.interior_point.linear_system import SingularError
-from solvers.interior_point.memory import free_memory
 from solvers.interior_point.ordering import SYMMETRIC, elimination_order
-from solvers.interior_point.qdldl_factors import QdldlFactors
 from solvers.native.interior_point_factor_size import count_entries
+
+
+def qdldl_is_installed() -> bool:
+    """Whether the package qdldl is there."""
+    return importlib.util.find_spec("qdldl") is not None
+
+
+class QdldlFactors:
+    """Factors of matrices of one pattern.
+
+    Parameters
+    ----------
+    row, column : (entries,) arrays of int
+        Where the lower triangle has entries, column by column; the diagonal is among them.
+    size : int
+    """
+
+    def __init__(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
+        by_row = np.lexsort((column, row))  # the lower triangle by rows is the upper one by columns
+        starts = np.zeros(size + 1, dtype=np.int64)
+        np.cumsum(np.bincount(row, minlength=size), out=starts[1:])
+        self._source, self._starts = by_row, starts
+        self._indices, self._shape = column[by_row], (size, size)
+        self._solver: Any = None
+
+    def factorise(self, values: FloatArray) -> None:
+        """Factorise with these values (entries,); SingularError where a pivot is zero."""
+        import qdldl
+
+        upper = sp.csc_matrix(
+            (values[self._source], self._indices, self._starts), shape=self._shape
+        )
+        try:
+            if self._solver is None:  # which orders it
+                self._solver = qdldl.Solver(upper, upper=True)
+            else:
+                self._solver.update(upper, upper=True)
+        except Exception as error:  # it has no exception of its own
+            self._solver = None
+            raise SingularError(str(error)) from error
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """Return the solution for a right-hand side (size,)."""
+        solution: FloatArray = self._solver.solve(right)
+        return solution
+
 
 BYTES_PER_ENTRY = 40
 """Memory for each entry of L: values and indices of L and of U, and what SuperLU reserves beside
@@ -71,7 +119,7 @@ class OnHost:
         self.entries = int(count_entries(above.indptr.astype(np.int64), indices, most))
         few = self.entries < FEW * size
         self._settings: dict[str, Any] = {**SYMMETRIC, **(ONE_BY_ONE if few else {})}
-        if few and qdldl_factors.is_installed():
+        if few and qdldl_is_installed():
             self._columnwise = QdldlFactors(row, column, size)
 
     def begin(self, progress: Progress) -> AbstractContextManager[None]:

@@ -21,8 +21,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.cores import threads_for
 from solvers.core.errors import EngineError
+from solvers.core.machine import threads_for
 from solvers.core.process_state import Slot
 from solvers.kernels.compiled import file_stem, find_compiled
 from solvers.kernels.declaration import ARRAYS, SCALARS, Kernel, Launch

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.cores import threads_for
 from solvers.core.device import Device
+from solvers.core.machine import threads_for
 from solvers.core.problem import FloatArray
 
 OTHERS = 255

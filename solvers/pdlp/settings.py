@@ -146,7 +146,7 @@ class WeightCorrectionSettings:
 
 @dataclass(frozen=True)
 class CertificateSettings:
-    """When to look for a certificate of infeasibility or unboundedness (``certificates.py``)."""
+    """When to look for a certificate of infeasibility or unboundedness (``termination.py``)."""
 
     from_iterations: int = 800
     """Iterations before the first look: hardly any iterates move in a straight line sooner, and a

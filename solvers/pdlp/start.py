@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.cores import threads_for
 from solvers.core.device import Device
 from solvers.core.lp_answer import Norms, allowed_duals, judge
+from solvers.core.machine import threads_for
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes

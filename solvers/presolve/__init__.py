@@ -12,7 +12,7 @@ goes farther and takes its time. A reduction may also have ``forward``, which ma
 
 from __future__ import annotations
 
-from solvers.core import heap
+from solvers.core.machine import give_back
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.presolve.reduction import Reduction, chained, unchanged
@@ -61,5 +61,5 @@ def apply(problem: Problem, progress: Progress, kind: str = "highs", threads: in
         reduction = chained(reduction, made)
         if reduction.settled is not None:
             break
-    heap.give_back(problem.num_nonzeros)
+    give_back(problem.num_nonzeros)
     return reduction

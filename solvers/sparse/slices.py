@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
 from solvers.core.device import Device
+from solvers.core.machine import threads_for
 from solvers.core.rows import SparseRows
 from solvers.sparse.shape import GROUP, UNIT, IndexArray, Plan, share_out
 

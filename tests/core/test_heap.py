@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks import memory
-from solvers.core import heap
+from solvers.core import machine
 
 
 @pytest.mark.skipif(
@@ -18,9 +18,9 @@ def test_what_is_free_between_arrays_in_use_goes_back():
     arrays = [np.ones(1_250) for _ in range(20_000)]  # 10 kB each, far below a mapping of its own
     del arrays[::2]
     held = memory.restart_peak()
-    heap.give_back(heap.WORTH_IT - 1)
+    machine.give_back(machine.WORTH_IT - 1)
     assert held is not None
     assert memory.restart_peak() > held - 10_000_000  # not of a small model
-    heap.give_back(heap.WORTH_IT)
+    machine.give_back(machine.WORTH_IT)
     assert memory.restart_peak() < held - 50_000_000
     assert len(arrays) == 10_000

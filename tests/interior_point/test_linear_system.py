@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.interior_point import on_host, qdldl_factors
+from solvers.interior_point import on_host
 from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.on_host import OnHost
@@ -19,7 +19,7 @@ BOTH_LIBRARIES = pytest.mark.parametrize(
         pytest.param(
             True,
             marks=pytest.mark.skipif(
-                not qdldl_factors.is_installed(), reason="the package qdldl is not installed"
+                not on_host.qdldl_is_installed(), reason="the package qdldl is not installed"
             ),
         ),
         False,
@@ -71,7 +71,7 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
 def test_solutions_obey_the_system_without_regularisation(
     which: int, seed: int, by_qdldl: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(qdldl_factors, "is_installed", lambda: by_qdldl)
+    monkeypatch.setattr(on_host, "qdldl_is_installed", lambda: by_qdldl)
     rng = np.random.default_rng(seed)
     A = matrix(rng, 20, 45)
     system = analysed(A, kept_sets(45)[which], OnHost())
@@ -99,7 +99,7 @@ def test_equations_that_depend_on_each_other_do_no_harm() -> None:
 
 @BOTH_LIBRARIES
 def test_a_pivot_of_zero_is_told(by_qdldl: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(qdldl_factors, "is_installed", lambda: by_qdldl)
+    monkeypatch.setattr(on_host, "qdldl_is_installed", lambda: by_qdldl)
     diagonal = np.arange(3)
     factors = OnHost()
     factors.analyse(diagonal, diagonal, 3)

@@ -15,7 +15,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.core.rays import proves_infeasible, proves_unbounded
-from solvers.interior_point import choose_columns
+from solvers.interior_point import analysis
 from solvers.interior_point.on_host import OnHost
 from tests.cases import through
 from tests.interior_point.lps import of_every_kind
@@ -141,7 +141,7 @@ def test_a_long_column_stays_in_the_system() -> None:
 
 
 def test_a_system_that_does_not_fit_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose_columns, "free_memory", lambda: 1e4)
+    monkeypatch.setattr(analysis, "free_memory", lambda: 1e4)
     problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
     with pytest.raises(DeviceError, match=r"needs about .* GB"):
         solved(problem)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.core.problem import Problem
-from solvers.interior_point.scaling import find_scaling
-from solvers.interior_point.standard_form import standard_form
+from solvers.interior_point.standard_form import find_scaling, standard_form
 from tests.interior_point.lps import of_every_kind
 
 

@@ -69,7 +69,7 @@ def run_where_sparse(
     The answer is a vertex only if the caller insists on one. None comes also where the method ends
     in numerical trouble.
     """
-    from solvers.interior_point.choose_columns import FillError
+    from solvers.interior_point.analysis import FillError
 
     crossover = "on" if options.crossover == "on" else "off"
     chosen = dataclasses.replace(options, device="cpu", threads=1, crossover=crossover)

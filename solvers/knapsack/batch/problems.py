@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
+from solvers.core.machine import threads_for
 from solvers.knapsack.items import LARGEST, IntArray, Knapsack
 from solvers.native.knapsack_batch_check import shorten
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for, usable_cores
 from solvers.core.device import Device, find_device
 from solvers.core.errors import EngineError, ProblemError
+from solvers.core.machine import threads_for, usable_cores
 from solvers.core.progress import Progress
 from solvers.knapsack.batch.kernels.many import (
     FAMILY,

@@ -346,7 +346,7 @@ more, and takes twice the time where it comes to nothing."""
 def analytic_centre(model: MipModel, budget: Budget) -> FloatArray | None:
     """Return a point (n,) near the analytic centre; None if it is not had within the budget."""
     from solvers import interior_point  # once a solve, and not in each
-    from solvers.interior_point.choose_columns import FillError
+    from solvers.interior_point.analysis import FillError
 
     problem = model.problem.relaxation().with_cost(np.zeros(model.num_columns))
     options = EngineOptions(device="cpu", threads=1, tolerance=CENTRE_TOLERANCE)

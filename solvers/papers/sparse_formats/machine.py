@@ -16,8 +16,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from solvers.core.cores import usable_cores
 from solvers.core.device import Device, cpu
+from solvers.core.machine import usable_cores
 from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
 
 REPEATS = 9

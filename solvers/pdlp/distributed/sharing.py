@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from solvers.core.cores import usable_cores
+from solvers.core.machine import usable_cores
 from solvers.core.problem import Problem
 from solvers.core.rows import SparseRows
 from solvers.pdlp.distributed.group import DeviceGroup

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
+from solvers.core.machine import threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
 from solvers.sparse.order import order_both

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from solvers.core.cores import threads_for
+from solvers.core.machine import threads_for
 from solvers.core.progress import Progress
 from solvers.pdlp.kernels.decide import DECISIONS
 from solvers.pdlp.kernels.measure import MEASURE

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.cores import threads_for
 from solvers.core.lp_answer import Answer
+from solvers.core.machine import threads_for
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.vectors import inner
 

@@ -28,8 +28,8 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.cores import threads_for
 from solvers.core.errors import CrossedBoundsError
+from solvers.core.machine import threads_for
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress

@@ -1,0 +1,70 @@
+"""What this machine has for a solve: cores for a compiled loop, and memory."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+PARALLEL_FROM = 10_000_000
+"""Elementary steps from which threads are used without a trial.
+
+On a busy machine each loop's end waits for a thread to get a core, up to a time slice of the
+system: milliseconds, which only loops this long bear (seven times slower was measured for loops
+of 3 million steps). A driver of many shorter loops gives threads a trial instead.
+"""
+
+STEPS_PER_THREAD = 30_000
+"""No more threads than this much work for each."""
+
+
+def usable_cores() -> int:
+    """Return the number of cores this process may run on."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads_for(work: int, threads: int = 0, *, parallel_from: int = PARALLEL_FROM) -> int:
+    """Return how many threads a loop of so many elementary steps is worth.
+
+    ``threads`` is the most that may be used; 0 stands for all cores.
+    """
+    if work < parallel_from:
+        return 1
+    cores = usable_cores()
+    return max(1, min(threads or cores, cores, work // STEPS_PER_THREAD))
+
+
+WORTH_IT = 1_000_000
+"""Nonzeros of a model from which it is. The GNU C library keeps what was freed in places of up to
+32 MB. Of an energy system with four million nonzeros those were 127 MB after presolve, 1.3 times
+the model, and went back in 16 ms."""
+
+
+def give_back(nonzeros: int) -> None:
+    """Give free memory back to the system after work on a model of so many nonzeros, if large."""
+    if nonzeros >= WORTH_IT and (trim := _trim()) is not None:
+        trim(0)
+
+
+def _trim() -> Callable[[int], int] | None:
+    """Return the function of the C library; None where that gives memory back by itself."""
+    if os.name != "posix":
+        return None
+    trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    return trim
+
+
+def free_memory() -> float:
+    """Return the bytes that a process may still take; infinite where the system does not say."""
+    try:
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        return math.inf
+    for line in text.splitlines():
+        if line.startswith("MemAvailable:"):
+            return 1024.0 * int(line.split()[1])
+    return math.inf
