@@ -15,20 +15,14 @@ from benchmarks.peers.solver import Task
 from benchmarks.record import Column, print_table
 from benchmarks.simplex_engines import Engine
 from solvers.core.device import Device
-from solvers.papers.simplex_variants.basic_solution import (
-    ERROR,
-    FEASIBLE,
-    PRICES_OUT,
-    SAFE,
-    ZERO,
-    start_basis,
-)
+from solvers.papers.simplex_variants.basic_solution import start_basis
 from solvers.papers.simplex_variants.device_pivots import (
     ALIGNMENT,
     GRAPH_ITERATIONS,
     LONG_COLUMN,
     DevicePivots,
 )
+from solvers.papers.simplex_variants.drive import ERROR, FEASIBLE, PRICES_OUT, SAFE, ZERO
 from solvers.papers.simplex_variants.engine import make_pivots
 from solvers.papers.simplex_variants.kernels.iterate import ITERATE
 from solvers.papers.simplex_variants.kernels.layout import (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -14,19 +13,8 @@ from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.kernels.family import Family
 from solvers.papers.simplex_variants.basic_solution import PENALTY, Basis, basis_matrix, positions
+from solvers.papers.simplex_variants.kernels import layout as word
 from solvers.papers.simplex_variants.kernels.iterate import ITERATE
-from solvers.papers.simplex_variants.kernels.layout import (
-    BATCH_DONE,
-    BLOCK,
-    CONTROL_SIZE,
-    ITERATION,
-    LIMIT,
-    RUNNING,
-    SINCE_INVERSE,
-    SLOTS,
-    STOP,
-    parts_for,
-)
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
 from solvers.papers.simplex_variants.standard_form import ScaledForm
 
@@ -53,108 +41,42 @@ A step of Newton's iteration was tried, and makes this error larger where it is 
 """
 
 
-@dataclass(eq=False)
-class Sizes:
-    """Rows, columns, where columns of the inverse begin, and how threads share them out."""
+class Workspace:
+    """Everything that pivots read and change, with the names of ``kernels/iterate.py``.
 
-    size: int
-    stride: int
-    columns: int
-    lanes: int
-    team: int
-    column_parts: int
-    row_parts: int
-
-
-@dataclass(eq=False)
-class FormArrays:
-    """The problem: A by columns, costs (n,) and right sides (m,)."""
-
-    starts: Any
-    rows: Any
-    values: Any
-    cost: Any
-    rhs: Any
-
-
-@dataclass(eq=False)
-class BasisArrays:
-    """The basis, and what follows from it; ``inverse`` (m * stride,) holds column k in row k.
-
-    ``basic``, ``x``, ``y`` and ``basic_cost`` are (m,), ``position`` of variables is (n + m,).
+    Columns of the inverse begin ``stride`` apart; ``lanes`` threads share a column of A, ``team`` a
+    column of the inverse, ``column_parts`` and ``row_parts`` blocks a reduction. Of columns (n,):
+    ``cost``, ``weight``, ``reduced``; of rows and positions (m,): ``rhs``, ``basic``, ``x``, ``y``,
+    ``basic_cost``, ``d``, ``pivot_row``; of variables (n + m,): ``position``. ``inverse``
+    (m * stride,) holds column k in row k, and is not filled at first. ``offers``, ``nearest`` and
+    ``chosen`` are what blocks leave of a reduction.
     """
 
-    inverse: Any
-    basic: Any
-    position: Any
-    x: Any
-    y: Any
-    basic_cost: Any
+    def __init__(self, form: ScaledForm, device: Device) -> None:
+        m, n = form.num_rows, form.num_columns
+        self.device = device
+        self.size, self.columns = m, n
+        self.stride = -(-m // ALIGNMENT) * ALIGNMENT
+        self.lanes = _lanes(form.matrix.nnz, n)
+        self.team = word.BLOCK if m >= LONG_COLUMN else 32
+        self.column_parts, self.row_parts = word.parts_for(n, self.lanes), word.parts_for(m)
+        self.starts = device.to_device(form.matrix.indptr.astype(np.int32))
+        self.rows = device.to_device(form.matrix.indices.astype(np.int32))
+        self.values, self.cost, self.rhs = map(
+            device.to_device, (form.matrix.data, form.cost, form.rhs)
+        )
 
+        def reals(count: int) -> Any:
+            return device.to_device(np.zeros(count))
 
-@dataclass(eq=False)
-class SearchArrays:
-    """What a pivot is chosen by: ``d`` and ``pivot_row`` (m,), ``weight`` and ``reduced`` (n,).
-
-    The others are what blocks leave of a reduction.
-    """
-
-    d: Any
-    pivot_row: Any
-    weight: Any
-    reduced: Any
-    offers: Any
-    nearest: Any
-    chosen: Any
-
-
-@dataclass(eq=False)
-class Workspace(Sizes, FormArrays, BasisArrays, SearchArrays):
-    """Everything that pivots read and change; names are those of ``kernels/iterate.py``."""
-
-    device: Device
-    control: Any
-
-
-def workspace(form: ScaledForm, device: Device) -> Workspace:
-    """Allocate the arrays of a solve; the inverse is not filled."""
-    m, n = form.num_rows, form.num_columns
-    stride = -(-m // ALIGNMENT) * ALIGNMENT
-    lanes = _lanes(form.matrix.nnz, n)
-    column_parts, row_parts = parts_for(n, lanes), parts_for(m)
-
-    def reals(count: int) -> Any:
-        return device.to_device(np.zeros(count))
-
-    return Workspace(
-        device=device,
-        size=m,
-        stride=stride,
-        columns=n,
-        lanes=lanes,
-        team=BLOCK if m >= LONG_COLUMN else 32,
-        column_parts=column_parts,
-        row_parts=row_parts,
-        starts=device.to_device(form.matrix.indptr.astype(np.int32)),
-        rows=device.to_device(form.matrix.indices.astype(np.int32)),
-        values=device.to_device(form.matrix.data),
-        cost=device.to_device(form.cost),
-        rhs=device.to_device(form.rhs),
-        inverse=reals(m * stride),
-        basic=device.to_device(np.zeros(m, dtype=np.int32)),
-        position=device.to_device(np.zeros(n + m, dtype=np.int32)),
-        x=reals(m),
-        y=reals(m),
-        d=reals(m),
-        basic_cost=reals(m),
-        pivot_row=reals(m),
-        weight=device.to_device(np.ones(n)),
-        reduced=reals(n),
-        offers=reals(SLOTS * column_parts),
-        nearest=reals(SLOTS * row_parts),
-        chosen=reals(SLOTS * row_parts),
-        control=reals(CONTROL_SIZE),
-    )
+        self.basic = device.to_device(np.zeros(m, dtype=np.int32))
+        self.position = device.to_device(np.zeros(n + m, dtype=np.int32))
+        self.inverse = reals(m * self.stride)
+        self.x, self.y, self.basic_cost, self.d, self.pivot_row = (reals(m) for _ in range(5))
+        self.weight, self.reduced = device.to_device(np.ones(n)), reals(n)
+        self.offers = reals(word.SLOTS * self.column_parts)
+        self.nearest, self.chosen = (reals(word.SLOTS * self.row_parts) for _ in range(2))
+        self.control = reals(word.CONTROL_SIZE)
 
 
 def _lanes(entries: int, columns: int) -> int:
@@ -221,8 +143,8 @@ class DevicePivots:
 
     def __init__(self, form: ScaledForm, device: Device) -> None:
         self.form = form
-        self.space: Workspace = workspace(form, device)
-        self.control = np.zeros(CONTROL_SIZE)
+        self.space = Workspace(form, device)
+        self.control = np.zeros(word.CONTROL_SIZE)
         self.inversions = 0
         self._inverted: Basis | None = None
         self._launches: list[Callable[[], None]] = []
@@ -230,7 +152,7 @@ class DevicePivots:
     def load(self, basic: Basis, rhs: FloatArray, *, new_weights: bool) -> bool:
         """Take a basis over."""
         space = self.space
-        known = self.control[SINCE_INVERSE] == 0 and _same(basic, self._inverted)
+        known = self.control[word.SINCE_INVERSE] == 0 and _same(basic, self._inverted)
         self._put(space.basic, basic.astype(np.int32))
         self._put(space.rhs, rhs)
         everywhere = positions(basic, self.form.num_columns + self.form.num_rows)
@@ -238,7 +160,7 @@ class DevicePivots:
         self._put(space.pivot_row, np.zeros(space.size))
         if new_weights:
             self._put(space.weight, np.ones(space.columns))
-        self.control[[STOP, SINCE_INVERSE]] = RUNNING, 0
+        self.control[[word.STOP, word.SINCE_INVERSE]] = word.RUNNING, 0
         self._put(space.control, self.control)
         if not known:
             self.inversions += 1
@@ -250,19 +172,19 @@ class DevicePivots:
 
     def set_phase(self) -> None:
         """Compute x, costs and y anew for the phase that ``control`` names."""
-        self.control[STOP] = RUNNING
+        self.control[word.STOP] = word.RUNNING
         self._put(self.space.control, self.control)
         for call in self._fresh_calls():
             self._launcher(call)()
 
     def run(self, count: int) -> int:
         """Make up to ``count`` pivots."""
-        self.control[STOP] = RUNNING
-        self.control[LIMIT] = self.control[ITERATION] + count
+        self.control[word.STOP] = word.RUNNING
+        self.control[word.LIMIT] = self.control[word.ITERATION] + count
         self._put(self.space.control, self.control)
         self._iterate(count)
         self.control[:] = self.space.device.to_host(self.space.control)
-        return int(self.control[STOP]) or BATCH_DONE
+        return int(self.control[word.STOP]) or word.BATCH_DONE
 
     def basic(self) -> Basis:
         """(m,) variables of the basis."""
@@ -285,7 +207,7 @@ class DevicePivots:
         for _ in range(count):
             for launch in self._launches:
                 launch()
-            if on_cpu and self.space.control[STOP] != RUNNING:
+            if on_cpu and self.space.control[word.STOP] != word.RUNNING:
                 return
 
     def _put(self, target: Any, values: Any) -> None:
@@ -328,7 +250,6 @@ class ResidentPivots(DevicePivots):
         return (
             *self._search_calls(),
             self._call(RESIDENT, "ratio_test"),
-            self._call(RESIDENT, "exchange"),
             self._call(RESIDENT, "update_in_place"),
             *self._fresh_calls(),
         )

@@ -127,37 +127,6 @@ def unbounded_outcome(
     )
 
 
-def without_rows(form: ScaledForm) -> Outcome:
-    """Return the answer where no equation is left: every column stays at zero or grows for ever."""
-    origin = form.origin
-    about: dict[str, Any] = {"engine": "simplex"}
-    x = origin.recover_point(np.zeros(form.num_columns))
-    problem = origin.problem
-    if np.any(origin.cost < 0.0):
-        values = np.zeros(form.num_columns)
-        values[int(np.argmin(origin.cost))] = 1.0
-        return Outcome(
-            SolutionStatus.UNBOUNDED,
-            StopReason.CONVERGED,
-            objective=-np.inf,
-            x=x,
-            row_activity=problem.matrix @ x,
-            primal_ray=origin.recover_direction(values),
-            **about,
-        )
-    return Outcome(
-        SolutionStatus.OPTIMAL,
-        StopReason.CONVERGED,
-        objective=problem.objective_at(x),
-        bound=problem.objective_at(x),
-        x=x,
-        row_activity=problem.matrix @ x,
-        row_dual=np.zeros(problem.num_rows),
-        reduced_cost=problem.cost.copy(),
-        **about,
-    )
-
-
 def _nothing(about: dict[str, Any]) -> Outcome:
     return Outcome(
         SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, **{**about, "message": TROUBLE}
@@ -253,8 +222,6 @@ def solve(
     device = find_device("cpu" if variant == "cpu" else options.device)
     with device.activate():
         form = scaled_form(standard_form(problem))
-        if form.num_rows == 0:
-            return without_rows(form)
         try:
             return _with_rows(form, device, options, progress, variant)
         except Exception as error:

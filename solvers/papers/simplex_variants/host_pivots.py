@@ -28,30 +28,7 @@ from solvers.papers.simplex_variants.basic_solution import (
     phase_one_cost,
     positions,
 )
-from solvers.papers.simplex_variants.kernels.layout import (
-    BATCH_DONE,
-    BLAND,
-    CONTROL_SIZE,
-    DEGENERATE,
-    DUAL_TOLERANCE,
-    ENTERING,
-    ENTERING_COST,
-    ENTERING_WEIGHT,
-    ITERATION,
-    LEAVING,
-    NO_CANDIDATE,
-    NO_RATIO,
-    PHASE,
-    PIVOT,
-    PRIMAL_TOLERANCE,
-    RUNNING,
-    SAFE_PIVOT,
-    SINCE_INVERSE,
-    SMALL_PIVOT,
-    STEP,
-    STOP,
-    ZERO_PIVOT,
-)
+from solvers.papers.simplex_variants.kernels import layout as word
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
 from solvers.papers.simplex_variants.standard_form import ScaledForm
 
@@ -63,10 +40,10 @@ def entering(reduced: FloatArray, weight: FloatArray, nonbasic: Flags, control: 
 
     Bland's rule takes the first.
     """
-    eligible = nonbasic & (reduced < -control[DUAL_TOLERANCE])
+    eligible = nonbasic & (reduced < -control[word.DUAL_TOLERANCE])
     if not eligible.any():
         return -1
-    key = np.where(eligible, 1.0 if control[BLAND] else reduced**2 / weight, -1.0)
+    key = np.where(eligible, 1.0 if control[word.BLAND] else reduced**2 / weight, -1.0)
     return int(np.argmax(key))
 
 
@@ -74,10 +51,10 @@ def ratios(
     x: FloatArray, d: FloatArray, artificial: Flags, control: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the exact and the relaxed steps (m,) to the bounds of the basic variables."""
-    tolerance = control[PRIMAL_TOLERANCE]
-    allowed = 0.0 if control[BLAND] else tolerance
-    falling = (d > control[ZERO_PIVOT]) & (x >= -tolerance)
-    rising = (d < -control[ZERO_PIVOT]) & ((x < -tolerance) | (artificial & (x <= tolerance)))
+    tolerance = control[word.PRIMAL_TOLERANCE]
+    allowed = 0.0 if control[word.BLAND] else tolerance
+    falling = (d > control[word.ZERO_PIVOT]) & (x >= -tolerance)
+    rising = (d < -control[word.ZERO_PIVOT]) & ((x < -tolerance) | (artificial & (x <= tolerance)))
     room = np.maximum(np.where(falling, x, -x), 0.0)
     size = np.where(falling | rising, np.abs(d), 1.0)
     exact = np.where(falling | rising, room / size, np.inf)
@@ -97,7 +74,7 @@ def leaving(
     if not farthest < np.inf:
         return -1, np.inf
     among = exact <= farthest
-    key = np.where(among, -basic.astype(np.float64) if control[BLAND] else np.abs(d), -np.inf)
+    key = np.where(among, -basic.astype(np.float64) if control[word.BLAND] else np.abs(d), -np.inf)
     r = int(np.argmax(key))
     return r, float(exact[r])
 
@@ -164,7 +141,7 @@ class HostPivots:
     def __init__(self, form: ScaledForm, device: Device) -> None:
         self.form = form
         self._algebra = Algebra(form, device)
-        self.control = np.zeros(CONTROL_SIZE)
+        self.control = np.zeros(word.CONTROL_SIZE)
         self.inversions = 0
         self._weight = np.ones(form.num_columns)
         self._basic = np.arange(form.num_rows) + form.num_columns
@@ -177,7 +154,7 @@ class HostPivots:
         self._basic, self._rhs = basic.copy(), rhs
         if new_weights:
             self._weight = np.ones(self.form.num_columns)
-        self.control[[STOP, SINCE_INVERSE]] = RUNNING, 0
+        self.control[[word.STOP, word.SINCE_INVERSE]] = word.RUNNING, 0
         self.inversions += 1
         if not self._algebra.factorise(self._basic):
             return False
@@ -191,13 +168,13 @@ class HostPivots:
 
     def run(self, count: int) -> int:
         """Make up to ``count`` pivots."""
-        self.control[STOP] = RUNNING
+        self.control[word.STOP] = word.RUNNING
         for _ in range(count):
             stop = self._pivot()
-            if stop != RUNNING:
-                self.control[STOP] = stop
+            if stop != word.RUNNING:
+                self.control[word.STOP] = stop
                 return stop
-        return BATCH_DONE
+        return word.BATCH_DONE
 
     def basic(self) -> Basis:
         """(m,) variables of the basis."""
@@ -212,43 +189,47 @@ class HostPivots:
         self._weight[variable] = PENALTY
 
     def _set_costs(self) -> None:
-        if self.control[PHASE] == 2:
+        if self.control[word.PHASE] == 2:
             self._basic_cost = cost_of(self.form.cost, self._basic)
         else:
             artificial = self._basic >= self.form.num_columns
-            tolerance = float(self.control[PRIMAL_TOLERANCE])
+            tolerance = float(self.control[word.PRIMAL_TOLERANCE])
             self._basic_cost = phase_one_cost(self._x, artificial, tolerance)
 
     def _pivot(self) -> int:
         """Make one pivot; every quantity is computed anew from the LU of the basis."""
         n = self.form.num_columns
-        phase_two = self.control[PHASE] == 2
+        phase_two = self.control[word.PHASE] == 2
         cost = self.form.cost if phase_two else np.zeros(n)
         reduced = cost - self._algebra.price(self._algebra.solve(self._basic_cost, transposed=True))
         nonbasic = positions(self._basic, n + self._basic.size)[:n] < 0
         q = entering(reduced, self._weight, nonbasic, self.control)
         if q < 0:
-            return NO_CANDIDATE
+            return word.NO_CANDIDATE
         d = self._algebra.solve(self._column(q))
         r, theta = leaving(self._x, d, self._basic, self._basic >= n, self.control)
-        self.control[[ENTERING, ENTERING_COST, ENTERING_WEIGHT]] = q, reduced[q], self._weight[q]
+        self.control[[word.ENTERING, word.ENTERING_COST, word.ENTERING_WEIGHT]] = (
+            q,
+            reduced[q],
+            self._weight[q],
+        )
         if r < 0:
-            return NO_RATIO
-        if abs(d[r]) < self.control[SAFE_PIVOT]:
-            return SMALL_PIVOT
+            return word.NO_RATIO
+        if abs(d[r]) < self.control[word.SAFE_PIVOT]:
+            return word.SMALL_PIVOT
         self._update_weights(r, d[r], nonbasic, self._weight[q])
         left = self._basic[r]
         self._basic[r] = q
         if not self._algebra.factorise(self._basic):
             self._basic[r] = left
             self._algebra.factorise(self._basic)
-            return SMALL_PIVOT
+            return word.SMALL_PIVOT
         self._x = self._algebra.solve(self._rhs)
         self._set_costs()
-        self.control[[LEAVING, STEP, PIVOT]] = r, theta, d[r]
-        self.control[ITERATION] += 1
-        self.control[DEGENERATE] += theta * -reduced[q] <= 0.0
-        return RUNNING
+        self.control[[word.LEAVING, word.STEP, word.PIVOT]] = r, theta, d[r]
+        self.control[word.ITERATION] += 1
+        self.control[word.DEGENERATE] += theta * -reduced[q] <= 0.0
+        return word.RUNNING
 
     def _column(self, q: int) -> FloatArray:
         column = np.zeros(self.form.num_rows)

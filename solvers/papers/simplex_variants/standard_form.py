@@ -119,9 +119,12 @@ def standard_form(problem: Problem) -> StandardForm:
     width = np.concatenate([columns.width, slack_width])
     bounded = np.flatnonzero(np.isfinite(width))
     full = _with_bound_rows(sp.hstack([own, slacks], format="csc"), bounded)
+    right = np.concatenate([side - matrix @ columns.shift, width[bounded]])
+    if not right.size:  # an equation without columns, so that there is a basis
+        full, right = sp.csc_array((1, full.shape[1])), np.zeros(1)
     slack = np.full(full.shape[0], NONE, dtype=np.int64)
     slack[slack_row] = count + np.arange(slack_row.size)
-    slack[kept.size :] = width.size + np.arange(bounded.size)
+    slack[kept.size : kept.size + bounded.size] = width.size + np.arange(bounded.size)
     complement = np.full(full.shape[1], NONE, dtype=np.int64)
     complement[bounded] = width.size + np.arange(bounded.size)
     rest = full.shape[1] - count
@@ -129,7 +132,7 @@ def standard_form(problem: Problem) -> StandardForm:
         problem,
         full,
         np.concatenate([problem.cost[columns.owner] * columns.sign, np.zeros(rest)]),
-        np.concatenate([side - matrix @ columns.shift, width[bounded]]),
+        right,
         np.concatenate([columns.owner, np.full(rest, NONE, dtype=np.int64)]),
         np.concatenate([columns.sign, np.ones(rest)]),
         columns.shift,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ from solvers.papers.simplex_variants.basic_solution import (
     repaired,
     start_basis,
 )
-from solvers.papers.simplex_variants.device_pivots import invert, workspace
+from solvers.papers.simplex_variants.device_pivots import Workspace, invert
 from solvers.papers.simplex_variants.standard_form import ScaledForm, scaled_form, standard_form
 from tests.emulator.gpu import EmulatedGpu
 from tests.papers.simplex_variants.models import random_problem
@@ -41,17 +39,17 @@ def form():
 @pytest.mark.parametrize("way", ["sparse", "dense"])
 def test_rows_of_the_workspace_are_columns_of_the_inverse(form, way):
     basic = some_basis(form, 1)
-    space = workspace(form, cpu())
+    space = Workspace(form, cpu())
     space.basic[:] = basic
     if way == "dense":
-        space = replace(space, device=EmulatedGpu("cuda", "host"))
+        space.device = EmulatedGpu("cuda", "host")
     assert invert(form, basic, space)
     found = space.inverse.reshape(space.size, space.stride)[:, : space.size].T
     assert found @ basis_matrix(form, basic).toarray() == pytest.approx(np.eye(space.size))
 
 
 def test_a_singular_basis_is_refused(form):
-    assert not invert(form, with_dependent_column(form), workspace(form, cpu()))
+    assert not invert(form, with_dependent_column(form), Workspace(form, cpu()))
 
 
 def test_repair_puts_an_artificial_for_a_dependent_column(form):

@@ -80,5 +80,6 @@ def test_scaled_form_is_the_form_with_powers_of_two():
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
 def test_empty_problems_have_a_standard_form(shape):
     form = scaled_form(standard_form(Problem.from_arrays(np.ones(shape[1]), np.zeros(shape))))
-    assert form.num_rows == 0  # free rows are left out
+    assert form.num_rows == 1  # free rows are left out, and an empty equation makes a basis
+    assert form.matrix.nnz == 0
     assert form.num_columns == shape[1]

@@ -174,14 +174,7 @@ __device__ __forceinline__ void make_pivot(
         }
         pivot_row[i] = inverse[i * shape.stride + r] / pivot;
     }
-    if (first_thread()) {
-        control[LEAVING] = REAL(r);
-        control[STEP] = theta;
-        control[PIVOT] = pivot;
-        control[ITERATION] += REAL(1);
-        control[SINCE_INVERSE] += REAL(1);
-        if (theta * -control[ENTERING_COST] <= REAL(0)) control[DEGENERATE] += REAL(1);
-    }
+    if (first_thread()) note_pivot(r, theta, pivot, control);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) update(

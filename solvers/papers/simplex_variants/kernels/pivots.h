@@ -67,21 +67,13 @@ struct Basic {
 /// Exchange the entering variable and the one at r, or say that the pivot is too small.
 inline bool exchange_at(Index r, double step, double pivot, IntsOut basic, IntsOut position,
                         RealsOut control) {
-    if (std::fabs(pivot) < control[SAFE_PIVOT]) {
-        control[STOP] = control[SINCE_INVERSE] == 0.0 ? SMALL_PIVOT : INACCURATE;
+    if (!is_safe(pivot, control.data()))
         return false;
-    }
     const Index q = static_cast<Index>(control[ENTERING]);
     position[basic[r]] = -1;
     position[q] = r;
     basic[r] = q;
-    control[LEAVING] = r;
-    control[STEP] = step;
-    control[PIVOT] = pivot;
-    control[ITERATION] += 1.0;
-    control[SINCE_INVERSE] += 1.0;
-    if (step * -control[ENTERING_COST] <= 0.0)
-        control[DEGENERATE] += 1.0;
+    note_pivot(r, step, pivot, control.data());
     return true;
 }
 

@@ -4,12 +4,12 @@
 namespace simplex::paper {
 namespace {
 
-/// Both passes of Harris's ratio test.
-void ratio_test(std::int64_t size, std::int64_t columns, Reals x, Ints basic, Reals d,
-                RealsOut chosen, RealsOut control, int) {
+/// Both passes of Harris's ratio test, and the exchange of the variables of the pivot.
+void ratio_test(std::int64_t size, std::int64_t columns, Reals x, Reals d, IntsOut basic,
+                IntsOut position, RealsOut control, int) {
     check_lengths(CONTROL_SIZE, {{"control", control}});
     check_lengths(size, {{"x", x}, {"basic", basic}, {"d", d}});
-    check_lengths(SLOTS, {{"chosen", chosen}});
+    check_lengths(columns + size, {{"position", position}});
     if (control[STOP] != RUNNING)
         return;
     const Basic basics = {columns, x, basic, d, control};
@@ -26,25 +26,11 @@ void ratio_test(std::int64_t size, std::int64_t columns, Reals x, Ints basic, Re
     Choice best = NOBODY;
     for (std::int64_t i = 0; i < size; ++i) {
         const Ratio<double> ratio = basics.ratio(i);
-        if (!ratio.blocks || !(ratio.exact <= farthest))
-            continue;
-        best.take(basics.key(i), at(i));
-        if (best.index == i) {
-            chosen[0] = best.key;
-            chosen[1] = best.index;
-            chosen[2] = ratio.exact;
-        }
+        if (ratio.blocks && ratio.exact <= farthest)
+            best.take(basics.key(i), at(i));
     }
-}
-
-/// Exchange the variables of a pivot.
-void exchange(Reals d, Reals chosen, IntsOut basic, IntsOut position, RealsOut control, int) {
-    check_lengths(CONTROL_SIZE, {{"control", control}});
-    check_lengths(SLOTS, {{"chosen", chosen}});
-    if (control[STOP] != RUNNING)
-        return;
-    const Index r = static_cast<Index>(chosen[1]);
-    exchange_at(r, chosen[2], d[r], basic, position, control);
+    const Index r = best.index;
+    exchange_at(r, basics.ratio(r).exact, d[r], basic, position, control);
 }
 
 /// Rank-one update of the inverse.
@@ -128,5 +114,5 @@ void dual(std::int64_t size, std::int64_t stride, std::int64_t, Reals inverse, R
 
 NATIVE_MODULE(papers_simplex_variants_resident) {
     using namespace simplex::paper;
-    NATIVE_KERNELS(module, ratio_test, exchange, update_in_place, solution, basis_rows, dual);
+    NATIVE_KERNELS(module, ratio_test, update_in_place, solution, basis_rows, dual);
 }

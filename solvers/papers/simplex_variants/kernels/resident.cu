@@ -3,8 +3,8 @@
 #include "paper.cuh"
 
 extern "C" __global__ void __launch_bounds__(BLOCK) ratio_test(
-    int size, int columns, const REAL* __restrict__ x, const INDEX* __restrict__ basic,
-    const REAL* __restrict__ d, REAL* __restrict__ chosen, REAL* control) {
+    int size, int columns, const REAL* __restrict__ x, const REAL* __restrict__ d,
+    INDEX* __restrict__ basic, INDEX* __restrict__ position, REAL* control) {
     __shared__ int stop;
     if (threadIdx.x == 0) stop = stopped(control);
     __syncthreads();  // a thread ahead may set the flag below
@@ -27,34 +27,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ratio_test(
         best.take(bland ? REAL(-basic[i]) : magnitude(d[i]), (INDEX)i);
     }
     best = block_best(best);
-    if (threadIdx.x == 0) {
-        const INDEX r = best.index;
-        chosen[0] = best.key;
-        chosen[1] = REAL(r);
-        chosen[2] = ratio_of(x[r], d[r], basic[r] >= columns, control).exact;
-    }
-}
-
-extern "C" __global__ void __launch_bounds__(BLOCK) exchange(
-    const REAL* __restrict__ d, const REAL* __restrict__ chosen, INDEX* __restrict__ basic,
-    INDEX* __restrict__ position, REAL* control) {
-    if (!first_thread() || stopped(control)) return;
-    const INDEX r = (INDEX)chosen[1], q = (INDEX)control[ENTERING];
-    const REAL pivot = d[r], theta = chosen[2];
-    if (magnitude(pivot) < control[SAFE_PIVOT]) {
-        const bool fresh = control[SINCE_INVERSE] == REAL(0);
-        control[STOP] = REAL(fresh ? SMALL_PIVOT : INACCURATE);
-        return;
-    }
+    if (threadIdx.x != 0) return;
+    const INDEX r = best.index, q = (INDEX)control[ENTERING];
+    const REAL theta = ratio_of(x[r], d[r], basic[r] >= columns, control).exact;
+    if (!is_safe(d[r], control)) return;
     position[basic[r]] = -1;
     position[q] = r;
     basic[r] = q;
-    control[LEAVING] = REAL(r);
-    control[STEP] = theta;
-    control[PIVOT] = pivot;
-    control[ITERATION] += REAL(1);
-    control[SINCE_INVERSE] += REAL(1);
-    if (theta * -control[ENTERING_COST] <= REAL(0)) control[DEGENERATE] += REAL(1);
+    note_pivot(r, theta, d[r], control);
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK) update_in_place(

@@ -27,22 +27,14 @@ from solvers.papers.simplex_variants.kernels.layout import (
 RATIO_TEST = Kernel(
     name="ratio_test",
     arguments=(
-        *arguments("int size, columns; real[] x; index[] basic; real[] d; out real[] chosen"),
+        *arguments("int size, columns; real[] x, d; inout index[] basic, position"),
         *CONTROL,
     ),
-    contract="Both passes of Harris's ratio test in one block; the winner as (|d_r|, r, ratio) in "
-    "chosen (3,). Stops where no ratio is bounded.",
+    contract="Both passes of Harris's ratio test in one block, which then puts the entering "
+    "variable in the place of the leaving one and notes the pivot in control. Stops instead where "
+    "no ratio is bounded, or the pivot is too small to be trusted.",
     launch=one_block,
     work=lambda values: int(values["size"]),
-)
-
-EXCHANGE = Kernel(
-    name="exchange",
-    arguments=(*arguments("real[] d, chosen; inout index[] basic, position"), *CONTROL),
-    contract="Puts the entering variable in the place of the leaving one and notes the pivot in "
-    "control. Stops instead where the pivot is too small to be trusted.",
-    launch=one_block,
-    work=lambda values: 1,
 )
 
 UPDATE_IN_PLACE = Kernel(
@@ -101,12 +93,5 @@ DUAL = Kernel(
 RESIDENT = Family(
     "solvers.papers.simplex_variants.kernels",
     "resident",
-    (
-        RATIO_TEST,
-        EXCHANGE,
-        UPDATE_IN_PLACE,
-        SOLUTION,
-        BASIS_ROWS,
-        DUAL,
-    ),
+    (RATIO_TEST, UPDATE_IN_PLACE, SOLUTION, BASIS_ROWS, DUAL),
 )

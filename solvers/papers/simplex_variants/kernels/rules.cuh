@@ -99,4 +99,23 @@ BOTH Real infeasibility_cost(Real x, bool artificial, Real tolerance) {
     return artificial && x > tolerance ? Real(1) : Real(0);
 }
 
+// Whether a pivot is large enough to be trusted; without it an inverse that is not fresh is made anew.
+template <class Real>
+BOTH bool is_safe(Real pivot, Real* control) {
+    if (!(magnitude(pivot) < control[SAFE_PIVOT])) return true;
+    control[STOP] = Real(control[SINCE_INVERSE] == Real(0) ? SMALL_PIVOT : INACCURATE);
+    return false;
+}
+
+// Note a pivot that is made.
+template <class Real>
+BOTH void note_pivot(long long r, Real step, Real pivot, Real* control) {
+    control[LEAVING] = Real(r);
+    control[STEP] = step;
+    control[PIVOT] = pivot;
+    control[ITERATION] += Real(1);
+    control[SINCE_INVERSE] += Real(1);
+    if (step * -control[ENTERING_COST] <= Real(0)) control[DEGENERATE] += Real(1);
+}
+
 }  // namespace simplex::paper
