@@ -8,23 +8,20 @@ values fit is meant.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
-from gpu_bridge.option_names import INTERFACES, exact_rows, near_rows
-from gpu_bridge.option_values import OptionRow, check_value, number_or_text
-from gpu_bridge.other_name import OtherName, squashed, value_text
+from gpu_bridge.option_names import (
+    INTERFACES,
+    TABLE,
+    OtherName,
+    squashed,
+    value_text,
+)
+from gpu_bridge.option_values import Meaning, OptionRow, check_value, number_or_text
 from solvers.core.errors import OptionError
 
 TOLERANCES = frozenset({"tolerance", "integrality_tolerance"})
-
-
-class Meaning(NamedTuple):
-    """The option that is meant, empty where nothing changes, its value, and a line for the log."""
-
-    option: str
-    value: Any
-    name: str
-    note: str
 
 
 class Refusal(NamedTuple):
@@ -77,19 +74,33 @@ def is_known(name: str, rows: Mapping[str, OptionRow]) -> bool:
 
 def stands_alone(name: str) -> bool:
     """Whether a name of another solver needs no value on a command line."""
-    return any(row.is_word for row in exact_rows(name) or near_rows(name))
+    return any(row.is_word for row in _exact_rows(name) or _near_rows(name))
+
+
+@cache
+def _exact_rows(name: str) -> tuple[OtherName, ...]:
+    """Return the rows that have a name in this very spelling."""
+    return tuple(row for row in TABLE if name in row.names)
+
+
+@cache
+def _near_rows(name: str) -> tuple[OtherName, ...]:
+    """Return the rows that have a name, but for case and punctuation, or names that begin so."""
+    key = squashed(name)
+    near = tuple(row for row in TABLE if key in row.squashed)
+    return near or tuple(row for row in TABLE if row.begins(name))
 
 
 def _candidates(name: str, rows: Mapping[str, OptionRow]) -> Iterator[OtherName]:
     if name in rows:
         yield OtherName("", (name,), name)
-    exact = exact_rows(name)
+    exact = _exact_rows(name)
     yield from exact
     if exact or name in rows:
         return
     key = squashed(name)
     yield from (OtherName("", (own,), own) for own in rows if squashed(own) == key)
-    yield from near_rows(name)
+    yield from _near_rows(name)
 
 
 def _takes_only(candidate: OtherName, name: str, value: Any) -> str:
@@ -114,7 +125,7 @@ def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:
     """Return a line for the log, empty where name and value are ours."""
     if candidate.solver in INTERFACES or name == candidate.option:
         return ""
-    rows = exact_rows(name) or near_rows(name)
+    rows = _exact_rows(name) or _near_rows(name)
     solvers = dict.fromkeys(row.solver for row in rows if row.option == candidate.option)
     owner = f" of {' and '.join(solvers)}" if candidate.solver else ""
     as_given = candidate.values is None and (
@@ -131,8 +142,6 @@ def _shown(name: str, value: Any) -> str:
 
 def _unknown(name: str, rows: Mapping[str, OptionRow]) -> str:
     import difflib
-
-    from gpu_bridge.option_names import TABLE
 
     meant = {squashed(their): row.option for row in TABLE if row.option for their in row.names}
     meant |= {squashed(own): own for own in rows}

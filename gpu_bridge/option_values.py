@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from solvers.core.errors import OptionError
 
@@ -66,6 +66,15 @@ class OptionRow:
         """The types of values that are most likely meant as ours."""
         found = {_TYPES[part] for part in self.type.split(" | ") if part != "None"}
         return frozenset(found | {int} if float in found else found)
+
+
+class Meaning(NamedTuple):
+    """The option that is meant, empty where nothing changes, its value, and a line for the log."""
+
+    option: str
+    value: Any
+    name: str
+    note: str = ""
 
 
 def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:

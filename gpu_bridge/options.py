@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from gpu_bridge.option_values import OptionRow, check_value
+from gpu_bridge.option_values import Meaning, OptionRow, check_value
 from solvers.core.errors import OptionError
 from solvers.core.options import EngineOptions, option
 
@@ -119,7 +119,7 @@ def make_options(*sources: Mapping[str, Any] | None, **more: Any) -> Options:
         Once, of all options that are ignored: those that steer the search of another solver, and
         with ``unknown_options='warn'`` all that mean nothing here.
     """
-    settings: dict[str, Setting] = {}
+    settings: dict[str, Meaning] = {}
     refused: list[Refusal] = []
     for source in (*sources, more):
         if source:
@@ -136,22 +136,13 @@ def make_options(*sources: Mapping[str, Any] | None, **more: Any) -> Options:
     return Options(**values, notes=tuple(notes))
 
 
-class Setting(NamedTuple):
-    """What one name and value mean: an option, or none where they change nothing."""
-
-    option: str
-    value: Any
-    name: str
-    note: str = ""
-
-
 _COMBINED = {"tolerance": min, "log": min}
 """Options that have several names in one solver, and how their values become one."""
 
 
-def _read_source(source: Mapping[str, Any], refused: list[Refusal]) -> dict[str, Setting]:
+def _read_source(source: Mapping[str, Any], refused: list[Refusal]) -> dict[str, Meaning]:
     """Return the settings of one source, and add why others are refused."""
-    found: dict[str, Setting] = {}
+    found: dict[str, Meaning] = {}
     rows = option_rows()
     for name, value in source.items():
         setting = _plain(rows.get(name), value)
@@ -162,24 +153,24 @@ def _read_source(source: Mapping[str, Any], refused: list[Refusal]) -> dict[str,
             if isinstance(meaning, Refusal):
                 refused.append(meaning)
                 continue
-            setting = Setting(*meaning)
+            setting = meaning
         key = setting.option or f"{setting.name} "
         other = found.get(key)
         found[key] = setting if other is None else _merged(other, setting)
     return found
 
 
-def _plain(row: OptionRow | None, value: Any) -> Setting | None:
+def _plain(row: OptionRow | None, value: Any) -> Meaning | None:
     """Return what a name and a value of ours mean, None where more has to be looked at."""
     if row is None or value.__class__ not in row.plain_types:
         return None
     try:
-        return Setting(row.name, check_value(row, value), row.name)
+        return Meaning(row.name, check_value(row, value), row.name)
     except OptionError:
         return None
 
 
-def _merged(one: Setting, other: Setting) -> Setting:
+def _merged(one: Meaning, other: Meaning) -> Meaning:
     """Return what two names of an option in one source say together."""
     if one.value == other.value:
         return one

@@ -37,7 +37,7 @@ MAY_IMPORT = {
 """What each part of ``solvers`` may import and include, besides itself."""
 
 ORDER = (
-    *("interrupt", "other_name", "absent_options", "option_names", "option_values"),
+    *("interrupt", "option_names", "option_values"),
     *("option_translation", "options"),
     *("paths", "lazy", "classify", "outcome"),
     *("solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),

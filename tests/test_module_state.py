@@ -36,7 +36,7 @@ CHANGEABLE = {
 """What is called only where its result is to change; so are containers without items."""
 
 CACHED = {
-    "gpu_bridge/option_names.py": {"near_rows", "exact_rows"},
+    "gpu_bridge/option_translation.py": {"_near_rows", "_exact_rows"},
     "gpu_bridge/options.py": {"option_rows", "option_table"},
     "gpu_bridge/report/log_text.py": {"versions"},
     "solvers/core/device.py": {"_cpu_name", "_driver_gpus"},

@@ -15,10 +15,10 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.adapters.pulp.settings import listed_options
-from gpu_bridge.option_names import INTERFACES, TABLE
-from gpu_bridge.option_translation import Meaning, translate
+from gpu_bridge.option_names import ANY, INTERFACES, OTHERS, TABLE, OtherName
+from gpu_bridge.option_translation import translate
+from gpu_bridge.option_values import Meaning
 from gpu_bridge.options import make_options, option_rows
-from gpu_bridge.other_name import ANY, OTHERS, OtherName
 from gpu_bridge.report.option_docs import absent_table, names_table
 from solvers.core.errors import OptionError
 from tests.cases import through

@@ -6,9 +6,8 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpu_bridge.option_names import SWITCH, TABLE
+from gpu_bridge.option_names import ANY, OTHERS, SWITCH, TABLE, OtherName
 from gpu_bridge.options import option_table
-from gpu_bridge.other_name import ANY, OTHERS, OtherName
 
 
 def markdown_table() -> str:
