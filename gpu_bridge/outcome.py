@@ -129,7 +129,7 @@ class Outcome(solvers.core.outcome.Outcome):
     def explanation(self) -> str:
         """Why there is no optimum, in words with names; empty where there is one."""
         if self.primal_ray is not None and self.problem is not None:
-            from gpu_bridge.report.explain_text import direction
+            from gpu_bridge.report.explain import direction
 
             return direction(self.problem, self.primal_ray)
         return "" if self.explained is None else str(self.explained)

@@ -41,7 +41,7 @@ ORDER = (
     *("option_translation", "options"),
     *("paths", "lazy", "classify", "outcome"),
     *("solution_pool", "verify", "report", "files", "cluster", "pipeline", "batch"),
-    *("api", "adapters", "warm_up", "cli", "__main__"),
+    *("api", "adapters", "cli", "__main__"),
 )
 """The parts of ``gpu_bridge``, each of which imports only what comes before it."""
 

@@ -12,9 +12,17 @@ import numpy as np
 from gpu_bridge.batch.batch import VARIABLE_DATA, Batch
 from gpu_bridge.batch.outcomes import Outcomes, Singles
 from gpu_bridge.batch.solve_many import as_given, one_call, readable, relaxed, solve_many
-from gpu_bridge.cluster.calls import Calls, WorkerLostError, pack, pack_start, unpack, unpack_start
 from gpu_bridge.cluster.chunks import Chunks, WorkerKind
-from gpu_bridge.cluster.connection import Cluster, join
+from gpu_bridge.cluster.connection import (
+    Calls,
+    Cluster,
+    WorkerLostError,
+    join,
+    pack,
+    pack_start,
+    unpack,
+    unpack_start,
+)
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, crossed_bounds_outcome
 from gpu_bridge.report.log_text import TIME_WIDTH, clock

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_bridge.batch.arrays import MemberArrays
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.batch.one_by_one import labelled, solve_singles
-from gpu_bridge.batch.outcomes import Part, Singles, Together, proven_bounds
+from gpu_bridge.batch.outcomes import MemberArrays, Part, Singles, Together, proven_bounds
 from gpu_bridge.batch.verify import Checked, check_claims
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome

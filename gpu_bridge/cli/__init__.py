@@ -20,6 +20,11 @@ from gpu_bridge.interrupt import uninterrupted_imports
 from gpu_bridge.pipeline.memory_limit import check_memory_limits
 from solvers.core.errors import GpuBridgeError
 
+WARM_UP = (
+    "Nothing is compiled at the first solve any more: 'gpu-bridge warm-up' does nothing, and goes "
+    "with the next release."
+)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code.
@@ -115,9 +120,7 @@ def run_options() -> ExitCode:
 
 def run_warm_up() -> ExitCode:
     """Say that nothing is to be compiled; return the exit code."""
-    from gpu_bridge.warm_up import warm_up
-
-    warm_up(print)
+    print(WARM_UP)
     return ExitCode.OPTIMAL
 
 

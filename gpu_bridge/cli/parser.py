@@ -52,9 +52,7 @@ def build_parser() -> Parser:
         prog="gpu-bridge",
         description="Solve linear and mixed-integer models from MPS and LP files, on a GPU where "
         "there is one.",
-        epilog=exit_code_help(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        **_with_exit_codes(),
     )
     parser.add_argument("--version", action="store_true", help="show the versions and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
@@ -121,15 +119,22 @@ def _with_our_flags(words: Sequence[str]) -> Iterator[str]:
         yield from ("--option", f"{name}={value}" if equals or not stands_alone(name) else name)
 
 
+def _with_exit_codes(before: str = "") -> dict[str, Any]:
+    """Return what parsers have in common whose help ends with the exit codes."""
+    return {
+        "epilog": before + exit_code_help(),
+        "formatter_class": argparse.RawDescriptionHelpFormatter,
+        "allow_abbrev": False,
+    }
+
+
 def _add_solve(commands: Any) -> None:
     solve = commands.add_parser(
         "solve",
         help="solve a model and write its answer",
         description="Solve the model in an MPS or LP file (plain or .gz), show the log and the "
         "result.",
-        epilog=exit_code_help(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        **_with_exit_codes(),
     )
     solve.add_argument("model", metavar="MODEL", help="MPS or LP file, plain or .gz")
     files = solve.add_argument_group("files")
@@ -155,9 +160,7 @@ def _add_cluster(commands: Any) -> None:
         help="solve models on a Ray cluster",
         description="Solve the models in MPS and LP files (plain or .gz) on the nodes of a Ray "
         "cluster, several each on a worker, one mixed-integer model in many ways at once.",
-        epilog="Ends with the largest of the models' exit codes.\n\n" + exit_code_help(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        **_with_exit_codes("Ends with the largest of the models' exit codes.\n\n"),
     )
     run.add_argument("models", metavar="MODEL", nargs="+", help="MPS or LP files, plain or .gz")
     files = run.add_argument_group("files")
@@ -187,9 +190,7 @@ def _add_info(commands: Any) -> None:
         "info",
         help="describe a model: statistics, structure, engine and memory",
         description="Describe the model in a file and say which engine would solve it, and why.",
-        epilog=exit_code_help(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        **_with_exit_codes(),
     )
     info.add_argument("model", metavar="MODEL", help="MPS or LP file, plain or .gz")
     info.add_argument(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_bridge.cluster.calls import Calls, WorkerLostError
+from gpu_bridge.cluster.connection import Calls, WorkerLostError
 from solvers.core.errors import EngineError
 
 CHUNK_SECONDS = 1.0

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from gpu_bridge.report.explain_text import number
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import BoolArray, FloatArray, Problem
@@ -237,3 +236,8 @@ def _sentences(
                 was = "=" if low[i] == high[i] else sign
                 more = f"{abs(new - old):.6g} {'less' if new < old else 'more'}"
                 yield f"{label(i)}: {was} {number(old)} becomes {sign} {new:.6g} ({more})"
+
+
+def number(value: float) -> str:
+    """Return a number without needless digits."""
+    return f"{value:.10g}"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge
-from gpu_bridge.batch import arrays
+from gpu_bridge.batch import outcomes
 from gpu_bridge.batch.simplex import simplex_data
 from gpu_bridge.batch.verify import (
     LOOKED_AT_AGAIN,
@@ -91,7 +91,7 @@ def test_some_members_in_the_order_asked_for(solved):
 
 
 @pytest.mark.parametrize("maximize", [False, True])
-@pytest.mark.parametrize("asked", [0, 1, arrays.FEW + 1])
+@pytest.mark.parametrize("asked", [0, 1, outcomes.FEW + 1])
 def test_activities_and_reduced_costs_are_the_same_whenever_they_are_asked_for(maximize, asked):
     batch = boxed_family(4, 20, 6, 9, ["cost", "coefficients"])
     problem = dataclasses.replace(batch.problem, maximize=maximize)

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gpu_bridge.cluster import chunks as module
-from gpu_bridge.cluster.calls import Calls, WorkerLostError
 from gpu_bridge.cluster.chunks import AHEAD, CHUNK_SECONDS, Chunks, WorkerKind
+from gpu_bridge.cluster.connection import Calls, WorkerLostError
 from solvers.core.errors import EngineError
 from solvers.core.outcome import StopReason
 

@@ -21,10 +21,9 @@ import pyomo.environ as pyo
 import pytest
 
 import gpu_bridge as gb
-from gpu_bridge.cluster import calls as calls_module
-from gpu_bridge.cluster.calls import Calls, WorkerLostError
+from gpu_bridge.cluster import connection as calls_module
 from gpu_bridge.cluster.chunks import Chunks, WorkerKind
-from gpu_bridge.cluster.connection import join
+from gpu_bridge.cluster.connection import Calls, WorkerLostError, join
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from tests.cluster.work import DEADLY, square

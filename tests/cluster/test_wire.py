@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pytest
 
-from gpu_bridge.cluster.calls import pack, pack_start, unpack, unpack_start
+from gpu_bridge.cluster.connection import pack, pack_start, unpack, unpack_start
 from solvers.core.outcome import Basis, Start
 from solvers.core.problem import Problem
 

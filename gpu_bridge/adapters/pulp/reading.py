@@ -1,4 +1,6 @@
-"""From the dictionaries of PuLP 2 and 3 to arrays, in one pass over the nonzeros, without a loop.
+"""A PuLP model as arrays, from which a ``Problem`` is made, and the way there from PuLP 2 and 3.
+
+Their dictionaries are read in one pass over the nonzeros, without a loop.
 
 Variables are told apart by identity, so two of one name are two columns. What PuLP keeps and
 the matrix does not want (zero coefficients) is dropped by :class:`~solvers.core.problem.Problem`.
@@ -7,17 +9,17 @@ the matrix does not want (zero coefficients) is dropped by :class:`~solvers.core
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from gpu_bridge.adapters.pulp.version import constraints_of, expressions_of, has_rust_core
+from gpu_bridge.adapters.pulp.version import constraints_of, expressions_of
 from gpu_bridge.report.conversion import Tell, silent
 from solvers.core.errors import ProblemError
-from solvers.core.problem import BoolArray, FloatArray
+from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
@@ -26,13 +28,55 @@ if TYPE_CHECKING:
 CATEGORIES = {"Continuous": False, "Integer": True, "Binary": True}
 
 
-def read(lp: Any, tell: Tell = silent) -> ModelArrays:
-    """Read an ``LpProblem`` of either version of PuLP; ``tell`` hears what comes next."""
-    if has_rust_core(lp):
-        from gpu_bridge.adapters.pulp.rust_core import read_rust_model  # imports PuLP 4's core
+@dataclass(frozen=True, eq=False)
+class ModelArrays:
+    """A PuLP model as arrays, in its own sense.
 
-        return read_rust_model(lp)
-    return read_model(lp, tell)
+    ``variables`` and ``constraints`` are PuLP's objects, in the order of columns and rows.
+    """
+
+    variables: Sequence[Any]
+    constraints: Sequence[Any]
+    column_names: list[str]
+    row_names: list[str]
+    cost: FloatArray
+    offset: float
+    matrix: SparseRows
+    row_lower: FloatArray
+    row_upper: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    integrality: BoolArray
+    sets: Sequence[OrderedSet] = ()
+
+    def to_problem(self, name: str, maximize: bool) -> Problem:
+        """Return the model in the one form that engines take."""
+        sign = -1.0 if maximize else 1.0
+        problem = Problem(
+            cost=sign * self.cost,
+            matrix=self.matrix,
+            row_lower=self.row_lower,
+            row_upper=self.row_upper,
+            lower=self.lower,
+            upper=self.upper,
+            integrality=self.integrality,
+            offset=sign * self.offset,
+            maximize=maximize,
+            name=str(name),
+            column_names=self.column_names,
+            row_names=self.row_names,
+        )
+        if not self.sets:
+            return problem
+        from gpu_bridge.adapters.sos import add_ordered_sets
+
+        return add_ordered_sets(problem, self.sets)
+
+    def on(self, problem: Problem) -> ModelArrays:
+        """Return the arrays with the matrix of their problem, so that there are not two of it."""
+        if problem.entries.shape != self.matrix.shape:
+            return self  # ordered sets have added rows
+        return replace(self, matrix=problem.entries)
 
 
 def read_model(lp: Any, tell: Tell = silent) -> ModelArrays:

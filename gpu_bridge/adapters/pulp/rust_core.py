@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from pulp._rustcore import Sense
 
-from gpu_bridge.adapters.pulp.arrays import ModelArrays
+from gpu_bridge.adapters.pulp.reading import ModelArrays
 from gpu_bridge.adapters.sos import OrderedSet
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows

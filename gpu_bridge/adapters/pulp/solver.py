@@ -17,6 +17,7 @@ from gpu_bridge.adapters.pulp.solver_model import (
     SolverModel,
     collector_paused,
     go_on,
+    read,
     set_start,
     watch,
 )
@@ -237,7 +238,6 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
 
     def buildSolverModel(self, lp: pulp.LpProblem) -> None:  # noqa: N802
         """Turn PuLP's model into a :class:`~solvers.core.problem.Problem`."""
-        from gpu_bridge.adapters.pulp.reading import read
         from gpu_bridge.report.conversion import conversion_log
         from solvers.core.errors import CrossedBoundsError
 

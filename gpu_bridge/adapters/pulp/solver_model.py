@@ -10,11 +10,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from gpu_bridge.adapters.last_answer import recall_basis
+from gpu_bridge.adapters.pulp.version import has_rust_core
 
 if TYPE_CHECKING:
-    from gpu_bridge.adapters.pulp.arrays import ModelArrays
+    from gpu_bridge.adapters.pulp.reading import ModelArrays
     from gpu_bridge.options import Options
     from gpu_bridge.outcome import Outcome
+    from gpu_bridge.report.conversion import Tell
     from gpu_bridge.report.improvement import Improvement, Watcher
     from solvers.core.outcome import Start
     from solvers.core.problem import Problem
@@ -53,6 +55,17 @@ class SolverModel:
     watcher: Watcher | None = None
     live: Live | None = None
     began: float = field(default_factory=perf_counter)
+
+
+def read(lp: Any, tell: Tell | None = None) -> ModelArrays:
+    """Read an ``LpProblem`` of any version of PuLP; ``tell`` hears what comes next."""
+    if has_rust_core(lp):
+        from gpu_bridge.adapters.pulp.rust_core import read_rust_model  # imports PuLP 4's core
+
+        return read_rust_model(lp)
+    from gpu_bridge.adapters.pulp.reading import read_model
+
+    return read_model(lp) if tell is None else read_model(lp, tell)
 
 
 def watch(model: SolverModel, on_solution: Callable[[Improvement], object]) -> None:

@@ -10,9 +10,8 @@ from typing import Any, TextIO
 import numpy as np
 import pulp
 
-from gpu_bridge.adapters.pulp.arrays import ModelArrays
-from gpu_bridge.adapters.pulp.reading import read
-from gpu_bridge.adapters.pulp.solver_model import collector_paused
+from gpu_bridge.adapters.pulp.reading import ModelArrays
+from gpu_bridge.adapters.pulp.solver_model import collector_paused, read
 from gpu_bridge.adapters.pulp.statuses import pulp_3_statuses
 from gpu_bridge.adapters.pulp.values import Columns, set_values
 from gpu_bridge.adapters.pulp.version import has_rust_core

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpu_bridge.adapters.pulp.arrays import ModelArrays
+from gpu_bridge.adapters.pulp.reading import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import SolutionStatus

@@ -1,18 +1,19 @@
-"""Rows of unusual shape, through the expression walkers of Pyomo's standard-form compiler.
+"""Rows of unusual shape, one by one, through Pyomo's own walks over expressions.
 
-``LinearStandardFormCompiler`` compiles whole models. The two visitors it is made of work row by
-row, so that a model with a few nested expressions pays their price for those rows only.
+Its ``LinearStandardFormCompiler`` compiles whole models. The two visitors that it is made of since
+Pyomo 6.10 work row by row, so that a model with a few nested expressions pays their price for those
+rows only.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
 from pyomo.core.base import SortComponents
-from pyomo.repn.linear import LinearRepnVisitor
-from pyomo.repn.linear_template import LinearTemplateRepnVisitor
-from pyomo.repn.util import InvalidNumber, TemplateVarRecorder
+from pyomo.core.expr.visitor import identify_variables
+from pyomo.repn import generate_standard_repn
 
 from gpu_bridge.adapters.pyomo.collect import (
     CompiledRow,
@@ -21,8 +22,13 @@ from gpu_bridge.adapters.pyomo.collect import (
     refuse_nonlinear,
     sides_and_body,
 )
-from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError
+from gpu_bridge.adapters.pyomo.interface import HAS_NEW_INTERFACE, IncompatiblePyomoModelError
 from solvers.core.errors import ProblemError
+
+if HAS_NEW_INTERFACE:
+    from pyomo.repn.linear import LinearRepnVisitor
+    from pyomo.repn.linear_template import LinearTemplateRepnVisitor
+    from pyomo.repn.util import InvalidNumber, TemplateVarRecorder
 
 
 class _Recorder:
@@ -35,7 +41,7 @@ class _Recorder:
         self.var_map[id(variable)] = variable
 
 
-class RowCompiler:
+class _NewRowCompiler:
     """Compiles single constraints and objectives; keeps shared expressions between calls."""
 
     def __init__(self) -> None:
@@ -86,3 +92,34 @@ class RowCompiler:
         known = self._template_recorder.var_list
         variables = [known[column] for column in columns]
         return CompiledRow(lower, upper, constant, variables, list(coefficients))
+
+
+class _OldRowCompiler:
+    """The same by the walk that all solvers used before Pyomo 6.10."""
+
+    def compile(self, row: Any) -> CompiledRow:
+        """Return the linear form of a row; raises as :class:`_NewRowCompiler` does."""
+        try:
+            lower, body, upper = sides_and_body(row)
+        except ValueError as error:
+            raise IncompatiblePyomoModelError(f"{describe(row)} is not linear: {error}") from error
+        try:
+            form = generate_standard_repn(body, compute_values=True, quadratic=False)
+        except (ArithmeticError, ValueError, TypeError) as error:
+            reason = _missing_value(body) or str(error)
+            raise ProblemError(f"{describe(row)} cannot be evaluated: {reason}") from error
+        if form.nonlinear_expr is not None:
+            refuse_nonlinear(row, form.nonlinear_expr)
+        coefficients = list(map(float, form.linear_coefs))
+        if not all(map(math.isfinite, (form.constant, *coefficients))):
+            raise ProblemError(f"{describe(row)} has a term without a usable value.")
+        return CompiledRow(lower, upper, form.constant, list(form.linear_vars), coefficients)
+
+
+def _missing_value(body: Any) -> str:
+    """Name the fixed variables that have no value."""
+    names = [v.name for v in identify_variables(body) if v.fixed and v.value is None]
+    return f"variable '{names[0]}' is fixed but has no value." if names else ""
+
+
+RowCompiler = _NewRowCompiler if HAS_NEW_INTERFACE else _OldRowCompiler

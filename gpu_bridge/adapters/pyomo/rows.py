@@ -12,14 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from gpu_bridge.adapters.pyomo.collect import RowCollector, describe
+from gpu_bridge.adapters.pyomo.compiler import RowCompiler
 from gpu_bridge.adapters.pyomo.entries import Numbers, RowArray, Terms, sides
-from gpu_bridge.adapters.pyomo.interface import HAS_NEW_INTERFACE
 from solvers.core.problem import FloatArray
-
-if HAS_NEW_INTERFACE:
-    from gpu_bridge.adapters.pyomo.compiler import RowCompiler
-else:
-    from gpu_bridge.adapters.pyomo.old_compiler import RowCompiler  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, eq=False)

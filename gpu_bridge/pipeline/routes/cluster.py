@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.cluster.calls import Calls, pack, pack_start
-from gpu_bridge.cluster.connection import join
+from gpu_bridge.cluster.connection import Calls, join, pack, pack_start
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.routes import Choice
 from gpu_bridge.pipeline.routes.cluster_members import (

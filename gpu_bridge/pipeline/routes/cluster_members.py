@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_bridge.cluster.calls import unpack, unpack_start
-from gpu_bridge.cluster.connection import Node
+from gpu_bridge.cluster.connection import Node, unpack, unpack_start
 from gpu_bridge.interrupt import interruptible
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.routes.mip import mip_route

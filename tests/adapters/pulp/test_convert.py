@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_bridge.adapters.pulp.reading import read
+from gpu_bridge.adapters.pulp.solver_model import read
 from gpu_bridge.adapters.pulp.version import constraints_of
 from solvers.core.errors import ProblemError
 from solvers.core.outcome import SolutionStatus
