@@ -22,6 +22,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.interior_point import outcomes
 from solvers.interior_point.analysis import Analysis, smallest_system, structure_of
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation
@@ -91,6 +92,8 @@ def solve(
     form = standard_form(problem)
     if not form.b.size or not problem.num_nonzeros:
         return solve_without_coefficients(problem, "ipm", "cpu")
+    if progress.abandoned:
+        return outcomes.unwanted()
     device = _choose_device(problem, options)
     measured = Norms.of(problem).smaller(norms)
 
@@ -153,6 +156,8 @@ def _solve_on(
         system = analysis.system(form, analysis.seconds)
     else:
         analysis, system = known, known.system(form)
+    if progress.abandoned:
+        return outcomes.unwanted()
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
         f"which {system.assembly.num_kept:,} stay in the linear system; "

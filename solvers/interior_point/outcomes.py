@@ -103,6 +103,11 @@ def nothing(system: LinearSystem, reason: StopReason) -> Outcome:
     return Outcome(SolutionStatus.NOTHING, reason, engine=ENGINE, statistics=_counts(0, system))
 
 
+def unwanted() -> Outcome:
+    """Return what comes of a solve that nobody waits for before it iterates."""
+    return Outcome(SolutionStatus.NOTHING, StopReason.INTERRUPTED, engine=ENGINE)
+
+
 def _with_point(
     answer: Answer,
     status: SolutionStatus,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+import gpu_bridge
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline import race
@@ -19,11 +21,15 @@ from gpu_bridge.pipeline.contenders import (
 )
 from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.verify.verify import verify
+from solvers import interior_point as engine
+from solvers import presolve
+from solvers.core.analyses import Analyses
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress
+from solvers.core.progress import DetachableProgress, Progress
 from solvers.interior_point import cudss_library
+from tests.locations import DATA
 from tests.pipeline.test_contenders import sparse_problem
 from tests.problems import LINEAR
 
@@ -61,6 +67,38 @@ def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(
     monkeypatch.setattr(interior_point, "_by_engine", lambda *_, **__: trouble)
     (contender,) = make_contenders((IPM,), "cpu", LINEAR[0].problem, make_options(), None)
     assert contender.run(Progress()).engine == "highs"
+
+
+@pytest.mark.parametrize("stage", ["apply", "standard_form", "smallest_system"])
+def test_interior_point_that_nobody_waits_for_ends_before_its_next_stage(
+    stage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = DetachableProgress(Progress())
+    begun: list[str] = []
+    stages = {
+        "apply": presolve,
+        "standard_form": engine,
+        "smallest_system": engine,
+        "solve_form": engine,
+    }
+
+    def noting(name: str, work: Callable[..., object]) -> Callable[..., object]:
+        def noted(*given: object) -> object:
+            begun.append(name)
+            if name == stage:
+                progress.abandon()
+            return work(*given)
+
+        return noted
+
+    for name, place in stages.items():
+        monkeypatch.setattr(place, name, noting(name, getattr(place, name)))
+    found = interior_point.run_where_sparse(
+        gpu_bridge.read(DATA / "adlittle.mps.gz"), make_options(), progress, Analyses()
+    )
+    assert found is not None
+    assert found.solution_status is SolutionStatus.NOTHING
+    assert begun[-1] == stage
 
 
 def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+
 if TYPE_CHECKING:
     from solvers.core.analyses import Analyses
     from solvers.highs.under_way import UnderWay
@@ -13,6 +15,9 @@ RACE = "race"
 """What ``method`` says where several engines run."""
 
 PDLP = "pdlp"
+
+ABANDONED = Outcome(SolutionStatus.NOTHING, StopReason.INTERRUPTED)
+"""What comes of a route whose answer nobody waits for any more."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import better
-from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes import ABANDONED, Choice
 from gpu_bridge.pipeline.routes.pdlp import crossed, mended
 from gpu_bridge.verify.verify import verify
 from solvers.core.analyses import Analyses
@@ -134,6 +134,8 @@ def _by_engine(
         reduction = presolve.apply(problem, progress, PRESOLVE, options.threads)
         if reduction.settled is not None:
             return reduction.settled
+        if progress.abandoned:
+            return ABANDONED
 
     def reduced() -> Start | None:
         start = latest()
@@ -153,7 +155,9 @@ def _by_engine(
         latest=reduced,
     )
     answer = solve(reduction.problem, options, progress)
-    if answer.solution_status in PROOFS or progress.abandoned:
+    if progress.abandoned:
+        return ABANDONED
+    if answer.solution_status in PROOFS:
         return reduction.undo(answer)
     if options.wants_vertex and not progress.interrupted:
         return crossed(reduction, answer, options, progress)

@@ -17,7 +17,7 @@ import numpy as np
 
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import SETTLED, Contender, race
-from gpu_bridge.pipeline.routes import Choice
+from gpu_bridge.pipeline.routes import ABANDONED, Choice
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import ALL_GPUS
@@ -111,6 +111,8 @@ def pdlp_route(
     from gpu_bridge.pipeline.routes.fallback_presolve import solve_reduced
     from solvers import pdlp, presolve
 
+    if progress.abandoned:  # another was first while this one waited for its turn
+        return ABANDONED
     reduction = presolve.unchanged(problem)
     if options.presolve:
         with progress.budget(PRESOLVE_SHARE * progress.time_left):
@@ -119,6 +121,8 @@ def pdlp_route(
             return reduction.settled
         if start is not None:
             start = reduction.forward(start) if reduction.forward is not None else None
+        if progress.abandoned:
+            return ABANDONED
     reduced = reduction.problem
     norms = pdlp.Norms.of(problem)
     hedge = hedge and options.crossover == "auto"
@@ -194,7 +198,8 @@ def _hedged(
     def to_vertex(contender: Progress) -> Outcome:
         from solvers.highs import engine  # beside PDLP, which a small model is soon done by
 
-        engine.expect_crossover(reduced)
+        if contender.should_stop() is None:
+            engine.expect_crossover(reduced)
         while (stopped := contender.should_stop()) is None:
             try:
                 point = handed.get(timeout=LOOK_AGAIN)

@@ -9,14 +9,15 @@ import pytest
 import gpu_bridge
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import race
-from gpu_bridge.pipeline.routes import pdlp
+from gpu_bridge.pipeline.routes import ABANDONED, pdlp
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
 from solvers import pdlp as first_order
 from solvers import presolve
 from solvers.core.device import Device
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import Patience, Progress
+from solvers.core.progress import DetachableProgress, Patience, Progress
+from solvers.highs import engine as highs
 from tests.locations import DATA
 from tests.pipeline.test_race_of_engines import always_to_a_vertex
 from tests.problems import LINEAR
@@ -52,6 +53,38 @@ def test_presolve_has_a_part_of_the_time_only(monkeypatch):
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert 0.0 < allowed[0] <= 100.0 * pdlp.PRESOLVE_SHARE
     assert progress.time_limit == 100.0
+
+
+@pytest.mark.parametrize("when", ["before", "in presolve"])
+def test_whose_answer_nobody_waits_for_begins_nothing_more(when, monkeypatch):
+    begun = []
+    progress = DetachableProgress(Progress())
+
+    def abandoning(problem, *_):
+        begun.append("presolve")
+        progress.abandon()
+        return presolve.unchanged(problem)
+
+    def engine(*_, **__):
+        begun.append("engine")
+
+    monkeypatch.setattr(presolve, "apply", abandoning)
+    monkeypatch.setattr(first_order, "solve", engine)
+    monkeypatch.setattr(highs, "expect_crossover", engine)
+    if when == "before":
+        progress.abandon()
+    answer = pdlp.pdlp_route(LINEAR[0].problem, make_options(device="cpu"), progress, hedge=True)
+    assert answer.solution_status is SolutionStatus.NOTHING
+    assert begun == [] if when == "before" else ["presolve"]
+
+
+def test_no_child_waits_for_a_crossover_that_nobody_wants(monkeypatch):
+    begun = []
+    monkeypatch.setattr(highs, "expect_crossover", begun.append)
+    monkeypatch.setattr(first_order, "solve", lambda *_, **__: ABANDONED)
+    options = make_options(device="cpu", presolve=False)
+    pdlp.pdlp_route(LINEAR[0].problem, options, Progress(0.0), hedge=True)
+    assert begun == []
 
 
 @pytest.mark.parametrize(
