@@ -12,7 +12,7 @@ import importlib.util
 import os
 import platform
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -82,9 +82,12 @@ class Device:
             known[key] = self.xp.cuda.Device(self.index).attributes
         return int(known[key][name])
 
-    def activate(self) -> AbstractContextManager[Any]:
-        """Return a context in which this device and a stream of its own are the current ones."""
-        return nullcontext() if self.kind == "cpu" else _OwnStream(self.index)
+    def activate(self, is_lost: Callable[[], bool] | None = None) -> AbstractContextManager[Any]:
+        """Return a context in which this device and a stream of its own are the current ones.
+
+        At its end the stream is waited for, unless ``is_lost`` says that its work will not end.
+        """
+        return nullcontext() if self.kind == "cpu" else _OwnStream(self.index, is_lost)
 
     def to_device(self, array: npt.NDArray[Any]) -> Any:
         """Return a contiguous copy of a host array in this device's memory."""
@@ -133,8 +136,9 @@ _attributes: Slot[dict[tuple[type[Device], int], Mapping[str, int]]] = Slot(
 class _OwnStream:
     """Makes a GPU and a fresh non-blocking stream current, and puts the old ones back."""
 
-    def __init__(self, index: int) -> None:
+    def __init__(self, index: int, is_lost: Callable[[], bool] | None) -> None:
         self._index = index
+        self._is_lost = is_lost
 
     def __enter__(self) -> None:
         import cupy
@@ -149,7 +153,8 @@ class _OwnStream:
 
     def __exit__(self, *error: Any) -> None:
         try:
-            self._stream.synchronize()
+            if self._is_lost is None or not self._is_lost():
+                self._stream.synchronize()
         finally:
             self._stream.__exit__(*error)
             self._device.__exit__(*error)

@@ -288,11 +288,22 @@ class StopFlag:
         """Let them raise :class:`solvers.native.Interrupted` at their next look."""
         self._byte[0] = 1
 
+    @property
+    def is_set(self) -> bool:
+        """Whether they were told to end."""
+        return bool(self._byte[0])
+
     def watch(self) -> None:
         """Let the loops of this thread look at the flag from now on."""
         _own.value.flag = self
         if (core := _compiled()) is not None:
             core.watch(self._byte.ctypes.data)
+
+
+def told_to_end() -> bool:
+    """Whether the compiled loops of this thread were told to end; others had better, too."""
+    flag: StopFlag | None = getattr(_own.value, "flag", None)
+    return flag is not None and flag.is_set
 
 
 def _compiled() -> ModuleType | None:

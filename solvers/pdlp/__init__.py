@@ -22,6 +22,7 @@ from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
 from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.distributed.waiting import is_loss
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import filtered, memory_needed, prepare
@@ -116,8 +117,7 @@ def _next_place(device: Device, error: Exception, progress: Progress) -> Device:
         device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
         return cpu()
-    is_lost = isinstance(error, DeviceError) or type(error).__module__.startswith("cupy")
-    if not (isinstance(device, DeviceGroup) and is_lost):
+    if not (isinstance(device, DeviceGroup) and is_loss(error)):
         raise error
     # CUDA then fails in the whole process, on the other GPUs, too
     progress.log(f"A GPU of {device.name} was lost, or a link ({error}); going on on the CPU.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from types import SimpleNamespace
 from typing import Any
@@ -64,7 +65,7 @@ class EmulatedGpu(Device):
             raise MemoryError
         return np.empty(shape, dtype).view(HostArray)
 
-    def activate(self) -> AbstractContextManager[Any]:
+    def activate(self, is_lost: Callable[[], bool] | None = None) -> AbstractContextManager[Any]:
         """Nothing has to be made current."""
         return nullcontext()
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
+from weakref import WeakSet
 
 from solvers.core.errors import DeviceError
+from solvers.core.progress import leave, start_thread
 
 NCCL_MISSING = (
     "Several GPUs talk to each other through NCCL, which CuPy does not find here; run "
@@ -39,6 +41,20 @@ class Message:
     packed: Any = None
 
 
+class RecordedGraphs:
+    """CUDA graphs that messages were recorded in, one for each GPU.
+
+    Until all of them are gone no communicator of NCCL ends, neither destroyed nor aborted.
+    """
+
+    def __init__(self, graphs: list[Any]) -> None:
+        self.graphs = graphs
+
+    def launch(self, device: int, stream: Any) -> None:
+        """Launch that of one GPU; the frame of a launch that fails does not keep the graph."""
+        self.graphs[device].launch(stream)
+
+
 class Links(Protocol):
     """What carries messages.
 
@@ -55,8 +71,14 @@ class Links(Protocol):
     def join(self) -> None:
         """Let the devices' streams wait for what the streams beside have been given so far."""
 
+    def watch(self, recorded: RecordedGraphs) -> None:
+        """Know of graphs that messages were recorded in, for as long as their owner has them."""
+
+    def check(self) -> None:
+        """Raise a :class:`DeviceError` if messages cannot arrive any more."""
+
     def abandon(self) -> None:
-        """End what messages are under way, after a GPU was lost."""
+        """End what messages are under way, after a GPU was lost, without waiting for their end."""
 
 
 class HostLinks:
@@ -73,6 +95,12 @@ class HostLinks:
 
     def join(self) -> None:
         """Nothing travels beside anything here."""
+
+    def watch(self, recorded: RecordedGraphs) -> None:
+        """Nothing is recorded here."""
+
+    def check(self) -> None:
+        """Find nothing wrong: copies arrive."""
 
     def abandon(self) -> None:
         """Nothing is under way here."""
@@ -93,6 +121,7 @@ class NcclLinks:
     """
 
     def __init__(self, indices: Sequence[int]) -> None:
+        self._recorded: WeakSet[RecordedGraphs] = WeakSet()
         import cupy
         from cupy.cuda import nccl
 
@@ -142,11 +171,45 @@ class NcclLinks:
         """Let the devices' streams wait."""
         self._order(self._beside, self._own_streams())
 
+    def watch(self, recorded: RecordedGraphs) -> None:
+        """Know of graphs that messages were recorded in, for as long as their owner has them."""
+        self._recorded.add(recorded)
+
+    def check(self) -> None:
+        """Ask NCCL whether its communicators are well.
+
+        Raises
+        ------
+        DeviceError
+            One is not.
+        """
+        try:
+            for member in self._members:
+                member.check_async_error()
+        except (self._nccl.NcclError, KeyError) as failure:  # CuPy knows no name for newer errors
+            raise DeviceError(f"A link between the GPUs was lost: {failure}.") from failure
+
     def abandon(self) -> None:
-        """End what messages are under way, after a GPU was lost."""
+        """End what messages are under way, after a GPU was lost, in threads left behind.
+
+        That frees the GPUs that wait for the lost one. To abort a communicator may take for ever:
+        it waits for the others' aborts, for streams, and for graphs to go, and a lost GPU may keep
+        its own. So each is aborted beside the others, and nobody waits for any.
+        """
         members, self._members = self._members, []
-        for member in members:
-            member.abort()
+        threads = [start_thread("end of messages", one.abort, _ignore) for one in members]
+        leave(*threads, start_thread("end of graphs", self._take_graphs().clear, _ignore))
+
+    def __del__(self) -> None:
+        """Let graphs go before the communicators, which would wait for them for ever."""
+        self._take_graphs().clear()
+
+    def _take_graphs(self) -> list[list[Any]]:
+        taken = []
+        for recorded in list(self._recorded):
+            taken.append(recorded.graphs)
+            recorded.graphs = []
+        return taken
 
     def _own_streams(self) -> list[Any]:
         return [self._cupy.cuda.get_current_stream(index) for index in self._indices]
@@ -156,3 +219,7 @@ class NcclLinks:
             with self._cupy.cuda.Device(index):
                 self._events[place].record(first[place])
                 then[place].wait_event(self._events[place])
+
+
+def _ignore(failure: BaseException) -> None:
+    """Say nothing: whoever gave the GPUs up has said why."""

@@ -7,12 +7,13 @@ process with a communicator for each GPU. On CPUs, which stand for GPUs in tests
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from solvers.core.device import Device
+from solvers.pdlp.distributed.waiting import is_loss, wait_for
 
 if TYPE_CHECKING:
     from solvers.pdlp.distributed.communication import Links
@@ -28,6 +29,7 @@ class DeviceGroup(Device):
     members: tuple[Device, ...] = ()
     shares: tuple[float, ...] = ()
     _links: list[Links] = field(default_factory=list, compare=False)
+    _losses: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def of(cls, members: Sequence[Device], shares: Sequence[float] | None = None) -> DeviceGroup:
@@ -72,16 +74,27 @@ class DeviceGroup(Device):
             return nullcontext()
         return self.xp.cuda.Device(self.members[member].index)  # type: ignore[no-any-return]
 
-    def activate(self) -> AbstractContextManager[Any]:
-        """Return a context in which each member has a stream of its own, the first is current."""
-        return self._activated()
+    def activate(self, is_lost: Callable[[], bool] | None = None) -> AbstractContextManager[Any]:
+        """Return a context in which each member has a stream of its own, the first is current.
+
+        What is raised in it because a GPU was lost leaves it at once, and ends the others' work.
+        """
+        return self._activated(is_lost or (lambda: bool(self._losses)))
 
     @contextmanager
-    def _activated(self) -> Iterator[None]:
+    def _activated(self, is_lost: Callable[[], bool]) -> Iterator[None]:
         with ExitStack() as stack:
             for member in reversed(self.members):
-                stack.enter_context(member.activate())
-            yield
+                stack.enter_context(member.activate(is_lost))
+            try:
+                yield
+                self.synchronize()
+            except Exception as error:
+                if is_loss(error) and not self.is_out_of_memory(error):
+                    self._losses.append(str(error))
+                    for links in self._links:
+                        links.abandon()
+                raise
 
     def to_device(self, array: Any) -> Replicated:
         """Return copies of a host array in the memory of all members."""
@@ -92,10 +105,29 @@ class DeviceGroup(Device):
         return array.to_host()
 
     def synchronize(self) -> None:
-        """Wait until the work queued on the current streams is done."""
+        """Wait until the work queued on the current streams is done.
+
+        Raises
+        ------
+        DeviceError
+            A GPU was lost, or a link between them.
+        """
+        if self.kind == "cuda":
+            self.wait_for(self.mark())
+
+    def mark(self) -> list[Any]:
+        """Return events, one on each GPU, that happen when what is queued now is done."""
+        events, cuda = [], self.xp.cuda
         for device, member in enumerate(self.members):
             with self.on(device):
-                member.synchronize()
+                event = cuda.Event(disable_timing=True)
+                event.record(cuda.get_current_stream(member.index))
+                events.append(event)
+        return events
+
+    def wait_for(self, events: Sequence[Any]) -> None:
+        """Wait for events, one on each GPU; raises what :meth:`synchronize` does."""
+        wait_for(events, self.members, self.links)
 
     def release_memory(self) -> None:
         """Give cached device memory back to the driver."""
@@ -128,9 +160,11 @@ class Replicated:
 
     def set(self, values: Any) -> None:
         """Overwrite the content with a host array."""
+        self.group.synchronize()  # the copy is going to wait for what is queued
         self[...] = Replicated.of(self.group, values)
 
     def to_host(self) -> Any:
         """Return the content."""
+        self.group.synchronize()
         with self.group.on(0):
             return self.group.members[0].to_host(self.arrays[0])

@@ -84,6 +84,7 @@ class SharedOut:
 
     def set(self, values: FloatArray) -> None:
         """Overwrite the elements with host values (size,) in the side's order."""
+        self.group.synchronize()  # the copy is going to wait for what is queued
         for device, member in enumerate(self.group.members):
             with self.group.on(device):
                 self.own(device)[...] = member.to_device(values[self.side.range_of(device)])
@@ -96,6 +97,7 @@ class SharedOut:
 
     def to_host(self) -> FloatArray:
         """Return the elements (size,) in the side's order."""
+        self.group.synchronize()
         members, found = self.group.members, []
         for device in range(self.side.devices):
             with self.group.on(device):

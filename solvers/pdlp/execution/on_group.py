@@ -9,15 +9,13 @@ while the next runs, as on one GPU.
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from solvers.core.errors import DeviceError
 from solvers.pdlp.bounds import Coded
-from solvers.pdlp.distributed.communication import Message
+from solvers.pdlp.distributed.communication import Message, RecordedGraphs
 from solvers.pdlp.distributed.group import DeviceGroup, Replicated
 from solvers.pdlp.distributed.matrix import SharedMatrix, bound, messages_of
 from solvers.pdlp.distributed.sides import PARTS
@@ -39,12 +37,6 @@ from solvers.pdlp.state import Coefficients, Iterate, State
 from solvers.pdlp.termination import Record
 
 Pick = Callable[[SharedOut], Any]
-
-POLL_SECONDS = 1e-4
-"""Pause between two looks at whether a block is done; one takes tens of milliseconds."""
-
-SUCCESS, NOT_READY = 0, 600
-"""What CUDA says of an event that has happened, and of one that has not yet."""
 
 
 class BlocksOnGroup:
@@ -313,7 +305,8 @@ class GroupQueue:
         self._slots = pinned(self._cupy, SHALLOW + 1)
         self._under_way: deque[tuple[int, list[Any]]] = deque()
         self._submitted = 0
-        self._graphs: list[Any] = []
+        self._recorded = RecordedGraphs([])
+        group.links.watch(self._recorded)
 
     @property
     def pending(self) -> int:
@@ -323,30 +316,31 @@ class GroupQueue:
     def submit(self, count: int) -> None:
         """Queue a block of so many iterations, and the copy of its record."""
         if count == self._state.settings.restart.check_interval:
-            self._graphs = self._graphs or self._recorded(count)
-            for device, graph in enumerate(self._graphs):
+            if not self._recorded.graphs:
+                self._recorded.graphs = self._record(count)
+            for device, stream in enumerate(self._streams):
                 with self._group.on(device):
-                    graph.launch(self._streams[device])
+                    self._recorded.launch(device, stream)
         else:
             self._steps.run(count)
         slot = self._submitted % len(self._slots)
         with self._group.on(0):
             control = self._state.control.arrays[0]
             control.get(stream=self._streams[0], out=self._slots[slot], blocking=False)
-        self._under_way.append((slot, self._events()))
+        self._under_way.append((slot, self._group.mark()))
         self._submitted += 1
 
     def take(self) -> Record:
         """Return the record of the earliest block not taken; waits for it."""
         slot, events = self._under_way.popleft()
-        self._wait(events)
+        self._group.wait_for(events)
         return Record(self._slots[slot].copy())
 
     def drain(self) -> None:
         """Wait for all blocks submitted."""
-        self._wait(self._events())
+        self._group.synchronize()
 
-    def _recorded(self, count: int) -> list[Any]:
+    def _record(self, count: int) -> list[Any]:
         """Return a full block as a CUDA graph for each GPU."""
         for device, stream in enumerate(self._streams):
             with self._group.on(device):
@@ -359,29 +353,3 @@ class GroupQueue:
                 with self._group.on(device):
                     graphs.append(stream.end_capture())
         return graphs
-
-    def _events(self) -> list[Any]:
-        """Return events, one on each GPU, that happen when what is queued now is done."""
-        events = []
-        for device, stream in enumerate(self._streams):
-            with self._group.on(device):
-                event = self._cupy.cuda.Event(disable_timing=True)
-                event.record(stream)
-                events.append(event)
-        return events
-
-    def _wait(self, events: Sequence[Any]) -> None:
-        """Wait for events on all GPUs; where one is lost the others would wait for ever."""
-        while not all([self._has_happened(place, event) for place, event in enumerate(events)]):
-            time.sleep(POLL_SECONDS)
-
-    def _has_happened(self, place: int, event: Any) -> bool:
-        status = self._cupy.cuda.runtime.eventQuery(event.ptr)
-        if status in (SUCCESS, NOT_READY):
-            return bool(status == SUCCESS)
-        self._group.links.abandon()
-        member = self._group.members[place]
-        raise DeviceError(
-            f"GPU {member.index} ({member.name}) was lost during the solve (CUDA error {status}); "
-            f"solve again without it, for example with device='cpu' or another 'cuda:N'."
-        )

@@ -6,7 +6,6 @@ On CPUs, which stand for the GPUs of a host, messages are copies; everything els
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -26,7 +25,6 @@ from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.sharing import share_out
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
-from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.shrinking import handover
 from solvers.pdlp.supervision import IntermediatePoints
@@ -196,23 +194,6 @@ def test_without_nccl_one_gpu_does_it(monkeypatch):
     found = pdlp.solve(random_lp(1, 20, 30), EngineOptions(device="cuda:all"), progress)
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert lines[0] == "NCCL is missing. PDLP runs on one GPU."
-
-
-@pytest.mark.parametrize(("status", "is_lost"), [(0, False), (719, True)])
-def test_a_lost_gpu_ends_the_wait_for_the_others(status, is_lost):
-    """The event of the other one would never happen, for its messages wait for the lost one."""
-    abandoned: list[bool] = []
-    queue = GroupQueue.__new__(GroupQueue)
-    queue._group = group = group_of(2)
-    queue._cupy = SimpleNamespace(cuda=SimpleNamespace(runtime=SimpleNamespace(eventQuery=int)))
-    group.links.abandon = lambda: abandoned.append(True)
-    events = [SimpleNamespace(ptr=600 if is_lost else 0), SimpleNamespace(ptr=status)]
-    if not is_lost:
-        queue._wait(events)
-        return
-    with pytest.raises(DeviceError, match=r"was lost during the solve \(CUDA error 719\)"):
-        queue._wait(events)
-    assert abandoned == [True]
 
 
 def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):

@@ -1,0 +1,56 @@
+"""Waiting for several GPUs of which one may be lost.
+
+The others then wait for its messages for ever, and so would whoever waited inside CUDA for one of
+them. So nobody does: all are asked in turn, and NCCL too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from solvers.core.device import Device
+from solvers.core.errors import DeviceError
+from solvers.core.progress import told_to_end
+from solvers.pdlp.distributed.communication import Links
+
+POLL_SECONDS = 1e-4
+"""Pause between two looks at whether a block is done; one takes tens of milliseconds."""
+
+SUCCESS, NOT_READY = 0, 600
+"""What CUDA says of an event that has happened, and of one that has not yet."""
+
+
+def wait_for(events: Sequence[Any], members: Sequence[Device], links: Links) -> None:
+    """Wait until events, one on each GPU, have happened.
+
+    Raises
+    ------
+    DeviceError
+        A GPU was lost, or a link between them.
+    solvers.native.Interrupted
+        Nobody waits for this thread any more.
+    """
+    while not all([_has_happened(*pair) for pair in zip(events, members, strict=True)]):
+        links.check()
+        if told_to_end():
+            from solvers.native import Interrupted
+
+            raise Interrupted
+        time.sleep(POLL_SECONDS)
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether an exception says that a GPU, or a link, does its work no more."""
+    return isinstance(error, DeviceError) or type(error).__module__.startswith("cupy")
+
+
+def _has_happened(event: Any, member: Device) -> bool:
+    status = member.xp.cuda.runtime.eventQuery(event.ptr)
+    if status in (SUCCESS, NOT_READY):
+        return bool(status == SUCCESS)
+    raise DeviceError(
+        f"GPU {member.index} ({member.name}) was lost during the solve (CUDA error {status}); "
+        f"solve again without it, for example with device='cpu' or another 'cuda:N'."
+    )
