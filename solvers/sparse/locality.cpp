@@ -24,8 +24,8 @@ constexpr double GOOD = 0.5;
 
 /// Where the entries of a group of rows, longest first, are gathered from.
 template <class Index> struct Group {
-    Span<const Index> starts;
-    Span<const std::int32_t> indices, rows, column_position;
+    Span<const Index> starts, indices;
+    Span<const std::int32_t> rows, column_position;
 
     std::int64_t length(int row) const { return starts[rows[row] + 1] - starts[rows[row]]; }
 
@@ -67,7 +67,7 @@ template <class Index> struct Group {
 ///
 /// ``rows`` are their old numbers; what is over after the last whole group counts for nothing.
 template <class Index>
-void choose_lanes(Span<const Index> starts, Span<const std::int32_t> indices,
+void choose_lanes(Span<const Index> starts, Span<const Index> indices,
                   Span<const std::int32_t> rows, Span<const std::int32_t> column_position,
                   Span<std::int64_t> lanes, int threads) {
     check_length("lanes", lanes.size(), rows.size() / GROUP);
@@ -91,7 +91,7 @@ void choose_lanes(Span<const Index> starts, Span<const std::int32_t> indices,
 
 /// The least or the greatest place of each row's columns; behind all columns for an empty row.
 template <class Index>
-void extreme_places(Span<const Index> starts, Span<const std::int32_t> indices,
+void extreme_places(Span<const Index> starts, Span<const Index> indices,
                     Span<const std::int32_t> column_position, bool greatest,
                     Span<std::int32_t> places, int threads) {
     check_length("starts", starts.size(), places.size() + 1);
@@ -155,7 +155,7 @@ constexpr std::int64_t SAMPLES = 4096, STEPS_OF_ROW = 4;
 /// Rows stand in ``order``, longest first, with so many steps at the most while they have fewer
 /// than 32 lanes. Steps are taken evenly from all entries.
 template <class Index>
-double gathered_sectors(Span<const Index> starts, Span<const std::int32_t> indices,
+double gathered_sectors(Span<const Index> starts, Span<const Index> indices,
                         Span<const std::int32_t> order, Span<const Index> lengths,
                         Span<const std::int32_t> column_position, std::int64_t steps) {
     const std::int64_t rows = order.size(), entries = starts[starts.size() - 1];
