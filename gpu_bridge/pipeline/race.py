@@ -24,6 +24,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Patience, Progress, leave
+from solvers.core.switching import quick_switches
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What a verified answer has to say to end a race."""
@@ -188,9 +189,10 @@ def race(
     for contender in contenders:
         progress.standing(contender.name, "")
     try:
-        for runner in runners:
-            runner.start(finishes)
-        winner, ended = _until_settled(runners, finishes, progress, prefer, within)
+        with quick_switches():
+            for runner in runners:
+                runner.start(finishes)
+            winner, ended = _until_settled(runners, finishes, progress, prefer, within)
     finally:
         for runner in runners:
             runner.progress.abandon()
