@@ -185,7 +185,7 @@ class SparseRows:
     def transposed(self, threads: int = 1) -> SparseRows:
         """Return the transpose (n, m), made by so many threads at most, 0 for all cores."""
         if self.nnz <= SMALL:
-            row = self.row.astype(np.int32)
+            row = self.row.astype(index_type(self.nnz))
             return SparseRows.of_entries(self.data, self.indices, row, self.shape[::-1])
         from solvers.native.core_rows import count_columns, transpose
 
@@ -217,7 +217,7 @@ class SparseRows:
         if columns is None:
             return chosen
         kept = columns[chosen.indices]
-        places = np.cumsum(columns, dtype=np.int32) - 1
+        places = np.cumsum(columns, dtype=index_type(int(kept.sum()))) - 1
         shape = chosen.shape[0], int(np.count_nonzero(columns))
         starts = _starts(chosen.row[kept], shape[0])
         return SparseRows(chosen.data[kept], places[chosen.indices[kept]], starts, shape)
@@ -229,11 +229,12 @@ class SparseRows:
         if rows[self.shape[0] - count :].all():  # all but the first ones, as without an objective
             starts = self.indptr[self.shape[0] - count :]
             own = slice(int(starts[0]), None)
-            data, indices, starts = self.data[own].copy(), self.indices[own], starts - starts[0]
-            return SparseRows(data, indices.astype(np.int32), starts, shape)
+            data, kind = self.data[own].copy(), index_type(int(starts[-1] - starts[0]))
+            starts = (starts - starts[0]).astype(kind, copy=False)
+            return SparseRows(data, self.indices[own].astype(kind), starts, shape)
         kept = rows[self.row]
         row = (np.cumsum(rows) - 1)[self.row[kept]]
-        indices = self.indices[kept].astype(np.int32, copy=False)
+        indices = self.indices[kept].astype(index_type(row.size), copy=False)
         return SparseRows(self.data[kept], indices, _starts(row, count), shape)
 
     def first(self, count: int) -> SparseRows:
@@ -252,10 +253,10 @@ class SparseRows:
     def above(self, other: SparseRows) -> SparseRows:
         """Return these rows and below them others, over as many columns or more."""
         starts = np.concatenate((self.indptr, self.nnz + other.indptr[1:]), dtype=np.int64)
-        if starts[-1] <= MOST_SHORT:
-            starts = starts.astype(np.int32)
+        kind = index_type(self.nnz + other.nnz)
         shape = self.shape[0] + other.shape[0], other.shape[1]
-        indices = np.concatenate((self.indices, other.indices))
+        indices = np.concatenate((self.indices, other.indices), dtype=kind)
+        starts = starts.astype(kind, copy=False)
         return SparseRows(np.concatenate((self.data, other.data)), indices, starts, shape)
 
     def part(
@@ -275,9 +276,8 @@ class SparseRows:
         np.cumsum(starts, out=starts)
         indices, data = np.empty(starts[-1], dtype=kind), np.empty(starts[-1])
         copy_kept(self, rows, place, starts, indices, data, threads)
-        if data.size <= MOST_SHORT:
-            indices = indices.astype(np.int32, copy=False)
-            starts = starts.astype(np.int32, copy=False)
+        short = index_type(data.size)
+        indices, starts = indices.astype(short, copy=False), starts.astype(short, copy=False)
         return SparseRows(data, indices, starts, (rows.size, columns.size))
 
     def canonical(self) -> SparseRows:
@@ -306,6 +306,11 @@ class SparseRows:
         return made
 
 
+def index_type(entries: int) -> type[np.signedinteger[Any]]:
+    """Return the type of all indices of a matrix of so many entries: compiled loops ask for one."""
+    return np.int64 if entries > MOST_SHORT else np.int32
+
+
 def _sealed(array: npt.NDArray[Any], kind: npt.DTypeLike) -> npt.NDArray[Any]:
     """Return an array of a type that cannot be written to, a view where it is of that type."""
     view = np.ascontiguousarray(array, dtype=kind).view()
@@ -320,6 +325,6 @@ def _sums(places: npt.NDArray[Any], terms: FloatArray, size: int) -> FloatArray:
 
 def _starts(row: npt.NDArray[Any], rows: int) -> npt.NDArray[Any]:
     """Return where each row begins, and where the last one ends, of entries in their order."""
-    starts = np.zeros(rows + 1, dtype=np.int64 if row.size > MOST_SHORT else np.int32)
+    starts = np.zeros(rows + 1, dtype=index_type(row.size))
     np.cumsum(np.bincount(row, minlength=rows), out=starts[1:])
     return starts

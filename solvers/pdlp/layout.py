@@ -83,6 +83,7 @@ def laid_out(
         )
         found.append(part.to_device(device).with_entries(*entries))
         ends.append(ends[-1] + part.rows)
+    filled = [part.filled for part in parts]  # each is a look at all slices
     starts = device.to_device(matrix.indptr)
     indices, values = (
         xp.empty(min(PIECE_ENTRIES, matrix.nnz), dtype=kind) for kind in (np.int32, np.float64)
@@ -93,9 +94,9 @@ def laid_out(
             count = min(PIECE_ENTRIES, matrix.nnz - first)
             pinned.send(matrix.indices[own], indices[:count])
             pinned.send(matrix.data[own], values[:count])
-            for part, laid, rows in zip(parts, found, pairwise(ends), strict=True):
+            for part, slices, laid, rows in zip(parts, filled, found, pairwise(ends), strict=True):
                 to_fill = LAY_OUT.arguments_of(
-                    slices=part.filled,
+                    slices=slices,
                     height=part.height,
                     meta=laid.meta,
                     first_row=rows[0],

@@ -190,11 +190,13 @@ def place(
         coefficients.by_row, coefficients.by_column, device, settings, progress, threads
     )
 
+    is_shared = device.kind == "cpu" and not isinstance(device, DeviceGroup)
+
     def of_rows(values: FloatArray) -> Any:
-        return coefficients.rows_to_device(values, device)
+        return values if is_shared else coefficients.rows_to_device(values, device)
 
     def of_columns(values: FloatArray) -> Any:
-        return coefficients.columns_to_device(values, device)
+        return values if is_shared else coefficients.columns_to_device(values, device)
 
     def coded(lower: FloatArray, upper: FloatArray, order: Any) -> Coded:
         if device.kind == "cpu" or isinstance(device, DeviceGroup):

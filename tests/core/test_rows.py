@@ -268,3 +268,23 @@ def test_rows_taken_apart_and_put_together_are_the_same(shape: tuple[int, int]) 
         np.testing.assert_array_equal(found.indptr, given.indptr)
         np.testing.assert_array_equal(found.indices, given.indices)
         assert bits(found.data) == bits(given.data)
+
+
+def test_parts_of_a_long_matrix_have_indices_of_one_type(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled loops take no others; what is long is a hundred entries here, and not 2^31."""
+    monkeypatch.setattr(rows, "MOST_SHORT", 100)
+    whole = SparseRows.of(random_matrix((40, 30), 8, 0.6))
+    whole = replace(whole, indices=whole.indices.astype(int), indptr=whole.indptr.astype(int))
+    most, all_columns = np.arange(40) >= 2, np.ones(30, bool)
+    for found, kind in (
+        (whole.transposed(), np.int64),
+        (whole.select(most), np.int64),
+        (whole.select(most[::-1], all_columns), np.int64),
+        (whole.select(np.arange(40) % 3 > 0), np.int64),
+        (whole.first(10).above(whole.last(30)), np.int64),
+        (whole.part(np.arange(30), np.arange(30)), np.int64),
+        (whole.select(np.arange(40) < 3, all_columns), np.int32),
+        (whole.select(np.arange(40) >= 38), np.int32),
+    ):
+        assert found.indices.dtype == found.indptr.dtype == kind
+        assert (found.nnz > 100) == (kind is np.int64)

@@ -13,7 +13,7 @@ from solvers.core.problem import Problem
 from solvers.pdlp import layout
 from solvers.pdlp.kernels.layout import LAYOUT
 from solvers.pdlp.layout import to_device
-from solvers.sparse.slices import pack
+from solvers.sparse.slices import Slices, pack
 from tests.emulator import emulated, needs_compiler
 from tests.matrices import MATRICES, NAMES, any_matrix, each, matrix_of
 from tests.pdlp.matrices import PACKINGS, PLANS, PRETENDED_GPU, lay_out, packable
@@ -46,6 +46,16 @@ def test_pieces_lay_out_what_the_host_does(which, plan, packing):
         patch.setattr(layout, "ON_DEVICE_FROM", 0)
         patch.setattr(layout, "PIECE_ENTRIES", 37)  # rows are cut
         assert_as_on_the_host(matrix_of(which), plan, packing)
+
+
+def test_slices_are_counted_once_for_all_pieces(monkeypatch):
+    counted: list[int] = []
+    count = Slices.filled.fget
+    monkeypatch.setattr(Slices, "filled", property(lambda one: counted.append(1) or count(one)))
+    monkeypatch.setattr(layout, "ON_DEVICE_FROM", 0)
+    monkeypatch.setattr(layout, "PIECE_ENTRIES", 37)
+    assert_as_on_the_host(MATRICES["square 129"], "usual", "float64")
+    assert len(counted) == 2  # by rows and by columns
 
 
 @needs_compiler
