@@ -146,11 +146,11 @@ def make_contenders(
 
     ``analyses`` are what earlier solves of the same structure have left.
 
-    Beside PDLP the reference engine runs in a child process. In threads of this one it asks at
-    every iteration whether to stop, which takes the interpreter's lock, and PDLP's blocks of a
-    millisecond take it too: simplex that needs 0.2 s alone had not ended after 5 s (`greenbea`).
-    Small models by simplex are stopped without being asked, which spares interior point the same
-    trouble where there is no PDLP; the rest runs in children beside PDLP.
+    Beside PDLP on a GPU the reference engine runs in a child process. In threads of this one it
+    asks at every iteration whether to stop, which takes the interpreter's lock, and PDLP's blocks
+    of a millisecond take it too. Simplex on a small model is stopped without being asked. On the
+    CPU interior point asks here: beside PDLP it waited 0.02 to 0.09 s for the lock on `greenbea`
+    and `pds-06`, ten threads for each core, and a child takes 0.1 to 0.2 s to load.
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
@@ -161,7 +161,7 @@ def make_contenders(
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
         # an interior point method has no use for a start, and would lose presolve by it
         IPM: lambda progress: (
-            _interior_point(problem, options, progress, PDLP in names, analyses, own_at_work)
+            _interior_point(problem, options, progress, analyses, own_at_work)
             if device == "cpu"
             else _reference(IPM, problem, options, progress, None, PDLP in names)
         ),
@@ -190,7 +190,6 @@ def _interior_point(
     problem: Problem,
     options: Options,
     progress: Progress,
-    in_child: bool,
     analyses: Analyses,
     own_at_work: threading.Event,
 ) -> Outcome:
@@ -203,7 +202,7 @@ def _interior_point(
             own_at_work.clear()
         if found is not None:
             return found
-    return _reference(IPM, problem, options, progress, None, in_child)
+    return _reference(IPM, problem, options, progress, None, False)
 
 
 def _beside_pdlp(

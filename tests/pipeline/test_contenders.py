@@ -180,6 +180,20 @@ def test_pdlp_waits_where_it_has_no_core_of_its_own(
     assert began[0] >= 0.2 > began[1]
 
 
+@pytest.mark.parametrize("device", ["cpu", "cuda"])
+def test_beside_pdlp_interior_point_needs_no_child_on_the_cpu(device, monkeypatch):
+    in_child = []
+
+    def noting(*_, in_child: bool, kept=in_child, **__):
+        kept.append(in_child)
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(highs, "solve", noting)
+    contenders = make_contenders((*BOTH, PDLP), device, LINEAR[0].problem, make_options(), None)
+    contenders[1].run(Progress())
+    assert in_child == [device == "cuda"]
+
+
 @pytest.mark.parametrize("reason", [StopReason.NUMERICAL_TROUBLE, StopReason.CONVERGED])
 def test_the_reference_engine_leaves_presolve_out_where_it_brought_trouble(reason, monkeypatch):
     asked = []
