@@ -1,0 +1,101 @@
+"""The tables of what half and twice of constants change, from a record to a page.
+
+    python -m benchmarks.constants_page docs/mip-constants.md RECORD ...
+
+A page has a place for each table, between two marks. It gets the rows that change something; what
+changes nothing, and what no run has entered, are lists below.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+MARKS = ("<!-- constants of {} -->\n", "<!-- end of the constants -->\n")
+"""Between these a page has a table."""
+
+WIDTH = 110
+"""Characters of a line of a list."""
+
+WORDS = ("half", "twice")
+
+NOTHING = (
+    "Neither half nor twice of these changes anything, on as many models as stand beside each:"
+)
+
+UNMEASURED = "No run enters what names these:"
+
+
+def main() -> int:
+    """Write the tables of records into a page."""
+    page, *records = (Path(one) for one in sys.argv[1:])
+    for record in records:
+        write_page(page, json.loads(record.read_text()))
+    return 0
+
+
+def write_page(page: Path, record: Mapping[str, Any]) -> None:
+    """Write the table of a record into a page of the documentation."""
+    begin = MARKS[0].format(record["table"])
+    pattern = re.escape(begin) + ".*?" + re.escape(MARKS[1])
+    if not re.search(pattern, page.read_text(), re.DOTALL):
+        raise SystemExit(f"{page} has no place for the table {record['table']}: {begin.strip()}")
+    table = begin + "\n".join(lines_of(record)) + "\n" + MARKS[1]
+    page.write_text(re.sub(pattern, lambda _: table, page.read_text(), flags=re.DOTALL))
+
+
+def lines_of(record: Mapping[str, Any]) -> list[str]:
+    """Return the lines between the marks."""
+    rows: Sequence[Mapping[str, Any]] = record["rows"]
+    lines = ["```bash", *_wrapped(record["command"].split(), " \\", "    "), "```", ""]
+    lines += [*(_noise(one) for one in record["noise"]), ""] if record["noise"] else []
+    lines += ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
+    nothing, unmeasured = [], []
+    for row in rows:
+        name = f"`{row['constant'].partition('.')[2]}`"
+        if row["half"] is None and row["twice"] is None:
+            unmeasured.append(name)
+        elif not row["half"] and not row["twice"]:
+            nothing.append(f"{name} ({row['models']})")
+        else:
+            cells = [name, row["value"], str(row["models"])]
+            cells += [_cell(row[word], row[f"{word}: more"]) for word in WORDS]
+            lines.append(f"| {' | '.join(cells)} |")
+    for title, names in ((NOTHING, nothing), (UNMEASURED, unmeasured)):
+        if names:
+            words = [*title.split(), *", ".join(names).split(" ")]
+            lines += ["", *_wrapped(words)]
+            lines[-1] += "."
+    return [*lines, ""]
+
+
+def _cell(changed: int | None, more: str) -> str:
+    if changed is None:
+        return ""
+    return f"{changed}: {more}" if changed else "0"
+
+
+def _noise(one: Mapping[str, Any]) -> str:
+    group = one["group"] or "all heuristics"
+    more = f", {one['more']}" if one["more"] else ""
+    return f"* Another seed, {group}: {one['changed']} of {one['models']} models differ{more}."
+
+
+def _wrapped(words: Sequence[str], end: str = "", begin: str = "") -> list[str]:
+    """Return words in lines; all but the last end, and all but the first begin, with a text."""
+    lines = [""]
+    for word in words:
+        if len(lines[-1]) + len(word) + len(end) >= WIDTH:
+            lines[-1] += end
+            lines.append(begin + word)
+        else:
+            lines[-1] += f" {word}" if lines[-1].strip() else word
+    return lines
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

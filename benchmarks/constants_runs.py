@@ -1,0 +1,154 @@
+"""What a run of the constants' benchmark solves, and what of it is compared.
+
+A mixed-integer model is solved by heuristics alone, in work that every run repeats. For a constant
+of one heuristic, that heuristic has all the turns, but for those of dives by propagation, which
+find the first points (``group_of``): beside a dozen others it would have few in such a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+from benchmarks.mip_measures import primal_gap
+
+WALKERS = "solvers/mip/heuristics/local_search/gpu"
+
+ENGINES = {"mip": "solvers/mip", "walkers": WALKERS, "pdlp": "solvers/pdlp"}
+"""Where the constants of each are; those of the walkers are not measured with the others."""
+
+HEURISTICS = "solvers/mip/heuristics/"
+
+FIRST_POINTS = "fix_and_propagate"
+"""The heuristic that has turns in every run."""
+
+SHIFT = 100.0
+"""Iterations that are added before their logarithm is taken."""
+
+Result = tuple[str, float]
+"""What is compared, as a text, and how good it is: less is better."""
+
+
+def group_of(engine: str, file: str) -> str:
+    """Return the heuristic whose constant is in a file; nothing for what all heuristics share."""
+    if engine != "mip" or not file.startswith(HEURISTICS):
+        return ""
+    return file.removeprefix(HEURISTICS).partition("/")[0].partition(".")[0]
+
+
+def files_of(arguments: argparse.Namespace) -> list[tuple[str, Path, float | None]]:
+    """Return names, files and best known objectives of the models."""
+    if arguments.engine != "pdlp":
+        from benchmarks.mip_sets import read_index
+
+        known = {one.name: one for one in read_index(arguments.folder)}
+        return [(name, known[name].path, known[name].best) for name in arguments.models]
+    from benchmarks import lp_sets
+
+    paths = {name: Path(name) for name in arguments.models if Path(name).is_file()}
+    known_paths = {one.name: one.path for one in lp_sets.read_index(arguments.folder)}
+    return [(name, paths.get(name) or known_paths[name], None) for name in arguments.models]
+
+
+def mixed_integer(
+    path: Path, best: float | None, seed: int, group: str, arguments: argparse.Namespace
+) -> Result:
+    """Solve a model by heuristics alone, and compare points by their gap."""
+    import gpu_bridge as gb
+    from solvers.mip import heuristic_stage
+    from solvers.mip.table import TABLE
+
+    options: dict[str, Any] = {"device": "cpu", "explain": False, "seed": seed}
+    if arguments.time_limit is None:
+        alone = {"deterministic": True, "heuristics_only": True, "work_limit": arguments.work}
+        options |= alone
+    else:
+        options |= {"time_limit": arguments.time_limit, "threads": 2}
+    problem = gb.read(str(path))
+    table = tuple(
+        row
+        for row in TABLE
+        if not group or set(type(row.heuristic).__module__.split(".")) & {group, FIRST_POINTS}
+    )
+    with mock.patch.object(heuristic_stage, "TABLE", table):
+        outcome = gb.solve(problem, **options)
+    has_point = bool(np.isfinite(outcome.objective))
+    x = np.asarray(outcome.x) if has_point else np.zeros(0)
+    objective = outcome.objective if has_point else None
+    return _digest([x]), primal_gap(objective, best, -1.0 if problem.maximize else 1.0)
+
+
+def _digest(points: Sequence[Any]) -> str:
+    whole = b"".join(np.ascontiguousarray(one).tobytes() for one in points)
+    return hashlib.sha256(whole).hexdigest()[:12]
+
+
+def walks(
+    path: Path, best: float | None, seed: int, group: str, arguments: argparse.Namespace
+) -> Result:
+    """Let the twins of the GPU's walkers walk, then that of the one whole-GPU walker."""
+    import gpu_bridge as gb
+    from solvers.core.device import cpu
+    from solvers.mip.budget import Budget
+    from solvers.mip.heuristics.local_search.gpu import fleet
+    from solvers.mip.heuristics.local_search.gpu import run as gpu_run
+    from solvers.mip.heuristics.local_search.gpu.fleet import Plan
+    from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
+    from solvers.mip.model import MipModel, is_feasible
+    from solvers.mip.solutions.incumbents import Found as Point
+    from solvers.mip.solutions.incumbents import Pool
+
+    problem = gb.read(str(path))
+    model = MipModel.of(problem)
+    gaps, points = [], []
+    whole_gpu = Plan(GRID_KERNEL, (1,), 1, 0)
+    for plan in (fleet.plan_for, lambda layout, device: whole_gpu):
+        pool = Pool(32, model.integers)
+
+        def submit(x: Any, source: str, pool: Any = pool) -> bool:
+            return is_feasible(model, x) and pool.add(Point(x, model.objective_at(x), 0.0, source))
+
+        budget = Budget(work=1e9 * arguments.work)
+        with mock.patch.object(gpu_run, "plan_for", plan):
+            gpu_run.run_walkers(model, cpu(), submit, budget, seed, pool=pool)
+        found = pool.points()
+        points += [one.x for one in found]
+        objective = min((one.objective for one in found), default=None)
+        gaps.append(primal_gap(objective, best))
+    return _digest(points), sum(gaps) / len(gaps)
+
+
+def linear(
+    path: Path, best: float | None, seed: int, group: str, arguments: argparse.Namespace
+) -> Result:
+    """Solve a linear program by PDLP on a CPU, and compare iterations by their logarithm."""
+    import gpu_bridge as gb
+
+    outcome = gb.solve(
+        gb.read(str(path)).relaxation(),
+        method="pdlp",
+        device="cpu",
+        threads=1,
+        seed=seed,
+        tolerance=arguments.tolerance,
+        iteration_limit=arguments.iteration_limit,
+        crossover="off",
+        explain=False,
+    )
+    iterations = int(outcome.statistics.get("iterations", 0))
+    return f"{iterations} {outcome.solution_status.name}", math.log(iterations + SHIFT)
+
+
+SOLVE: dict[str, Callable[[Path, float | None, int, str, argparse.Namespace], Result]] = {
+    "mip": mixed_integer,
+    "walkers": walks,
+    "pdlp": linear,
+}
+"""By engine: file, best known objective, seed and group to what is compared."""
