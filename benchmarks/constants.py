@@ -12,6 +12,7 @@ other values of them (``constants_changed.py``). Each value has a process of its
 the models one after the other (``constants_runs.py``), the first ``--most`` of those whose runs
 enter a function that names it: mixed-integer ones by heuristics alone, in work that every run
 repeats, or for ``--time-limit`` seconds with branch and bound; linear ones by PDLP on a CPU.
+``--heuristic`` names one that has the turns where it is not the constant's own.
 
 A mixed-integer model differs where its point does, and by its gap; a linear one where the number of
 iterations does, and by its logarithm. The program as it is runs with other seeds besides, which
@@ -101,7 +102,7 @@ def main() -> int:
         raise SystemExit("The copy is not of this source: leave --built out.")
     stop_at = time.monotonic() + arguments.stop_after
     found = _earlier(arguments)
-    groups = dict.fromkeys(group_of(arguments.engine, one.file) for one in constants)
+    groups = dict.fromkeys(_group(one, arguments) for one in constants)
     plain = [
         Task("", 1.0, seed, group, tuple(arguments.models))
         for group in groups
@@ -151,7 +152,7 @@ def _tasks(
 ) -> Iterator[Task]:
     """Yield those of half and twice of each constant that is reached."""
     for constant in constants:
-        base = _base(found, group_of(arguments.engine, constant.file))
+        base = _base(found, _group(constant, arguments))
         models = reached(constant, base, arguments)
         values = {repr(constant.times(1.0))}
         for factor in FACTORS if models else ():
@@ -159,8 +160,15 @@ def _tasks(
                 yield Task(constant.key, factor, 0, base.group, models, constant)
 
 
+def _group(constant: Constant, arguments: argparse.Namespace) -> str:
+    return arguments.heuristic or group_of(arguments.engine, constant.file)
+
+
 def _base(found: Iterable[Found], group: str) -> Found:
-    return next(one for one in found if one.name == ("", 1.0, 0, group))
+    for one in found:
+        if one.name == ("", 1.0, 0, group):
+            return one
+    raise SystemExit(f"There was no time for the program as it is ({group}).")
 
 
 def _missing(tasks: Sequence[Task], found: Sequence[Found]) -> list[Task]:
@@ -213,7 +221,12 @@ def _earlier(arguments: argparse.Namespace) -> list[Found]:
     """Return what the file of runs holds."""
     if arguments.runs is None or not arguments.runs.exists():
         return []
-    return [Found(**json.loads(line)) for line in arguments.runs.read_text().splitlines()]
+    found = [Found(**json.loads(line)) for line in arguments.runs.read_text().splitlines()]
+    for one in found:
+        for name in ("results", "measures", "seconds", "names"):
+            kept = getattr(one, name)
+            setattr(one, name, {key: kept[key] for key in arguments.models if key in kept})
+    return found
 
 
 def _child(task: Task, arguments: argparse.Namespace, pipe: Any) -> None:
@@ -266,8 +279,8 @@ def reached(constant: Constant, base: Found, arguments: argparse.Namespace) -> t
     folder = ENGINES[arguments.engine]
     if any(one.endswith(NATIVE) for one in files) or constant.name in _read_at_import(folder):
         word = _folder_of(constant)
-    models = tuple(model for model, names in base.names.items() if word in names)
-    return models[: arguments.most]
+    models = [model for model in arguments.models if word in base.names[model]]
+    return tuple(models[: arguments.most])
 
 
 def _folder_of(constant: Constant) -> str:
@@ -300,7 +313,7 @@ def effect(
     constant: Constant, found: Sequence[Found], arguments: argparse.Namespace
 ) -> dict[str, Any]:
     """Return a row of the table: how many models differ, and by how much in the mean."""
-    base = _base(found, group_of(arguments.engine, constant.file))
+    base = _base(found, _group(constant, arguments))
     values = constant.value if isinstance(constant.value, tuple) else (constant.value,)
     shown = ", ".join(f"{one:g}" if isinstance(one, float) else f"{one}" for one in values)
     models = len(reached(constant, base, arguments))
@@ -348,6 +361,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--most", type=int, default=99, help="models for one constant")
     parser.add_argument("--only", nargs="+", default=[], help="parts of the constants' names")
     parser.add_argument("--besides", nargs="+", default=[], help="parts of names to leave out")
+    parser.add_argument("--heuristic", default="", help="folder of the one that has all turns")
     parser.add_argument("--seeds", nargs="*", type=int, default=[])
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds for all")

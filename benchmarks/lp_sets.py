@@ -37,8 +37,8 @@ class Entry:
     optimum: float | None
 
 
-def read_index(folder: Path) -> list[Entry]:
-    """Return the linear and mixed-integer models of ``folder/INSTANCES.csv``.
+def read_index(folder: Path, kinds: Sequence[str] = ("lp", "mip")) -> list[Entry]:
+    """Return the linear and mixed-integer models of ``folder/INSTANCES.csv``, or other kinds.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def read_index(folder: Path) -> list[Entry]:
         There is no such file.
     """
     with (folder / "INSTANCES.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["kind"] in ("lp", "mip")]
+        rows = [row for row in csv.DictReader(file) if row["kind"] in kinds]
     return [_entry(folder, row) for row in rows]
 
 

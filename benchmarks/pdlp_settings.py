@@ -5,10 +5,12 @@
         [--max-nonzeros 40000] [--nonzeros 30000] [--family-seeds 0 1] [--iteration-limit 20000]
         [--stop-after 3600] [--resume RECORD ...]
 
-A variant is a list of ``group.field=value``, fields of ``solvers.pdlp.settings.Settings``,
-separated by commas; an empty one is the engine as it is, and ``seed=1`` is that with another start
-of the power iteration, which says how large the noise is. FOLDER holds INSTANCES.csv (see
-``lp_sets.py``); families are those of ``benchmarks.families``. Every model is reduced by the light
+A variant is a list, separated by commas, of ``group.field=value``, fields of
+``solvers.pdlp.settings.Settings``, and of ``module.NAME=value``, constants of modules of
+``solvers.pdlp``. An empty one is the engine as it is, and ``seed=1`` is that with another start of
+the power iteration, which says how large the noise is. FOLDER holds INSTANCES.csv (see
+``lp_sets.py``); families are those of ``benchmarks.families``; infeasible programs, and unbounded
+ones, are solved where that is proven. Every model is reduced by the light
 presolve and solved on one thread of a CPU, by all variants one after the other. Errors are measured
 against the norms of the model before presolve. A model that is not solved within the limit counts
 at the limit.
@@ -22,12 +24,15 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib
 import json
 import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
@@ -51,7 +56,9 @@ SHIFT = 100.0
 SHORT = 0.1
 """Seconds that are added before theirs is."""
 
-SETS = ("families", "lp", "relaxations")
+SETS = ("families", "lp", "relaxations", "infeasible")
+
+SOLVED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 
 
 def main() -> None:
@@ -85,15 +92,19 @@ def main() -> None:
     )
 
 
-def settings_of(variant: str) -> tuple[pdlp.Settings, int]:
-    """Return the settings that a variant names, and the seed."""
+def settings_of(variant: str, constants: ExitStack) -> tuple[pdlp.Settings, int]:
+    """Return the settings that a variant names, and the seed; modules are patched in a stack."""
     settings, seed = pdlp.DEFAULT, 0
     for part in filter(None, variant.split(",")):
         name, _, text = part.partition("=")
+        group, _, field = name.rpartition(".")
         if name == "seed":
             seed = int(text)
             continue
-        group, _, field = name.partition(".")
+        if field.isupper():
+            module = importlib.import_module(f"solvers.pdlp.{group}")
+            constants.enter_context(mock.patch.object(module, field, float(text)))
+            continue
         old = getattr(settings, group)
         kind = type(getattr(old, field))
         changed = dataclasses.replace(old, **{field: kind(float(text))})
@@ -111,13 +122,14 @@ def models(arguments: argparse.Namespace) -> Iterator[tuple[str, str, Problem]]:
         names = [name for name in FAMILIES if half_of(name) in halves]
         seeds = arguments.family_seeds
         waiting.append([("families", f"{name}-{seed}", name) for seed in seeds for name in names])
-    index = lp_sets.read_index(arguments.folder)
-    for group, kind in (("lp", "lp"), ("relaxations", "mip")):
+    index = lp_sets.read_index(arguments.folder, ("lp", "mip", "infeasible", "unbounded"))
+    kinds = {"lp": "lp", "mip": "relaxations"}
+    for group in SETS[1:]:
         found = [
             (group, entry.name, entry.path)
             for entry in sorted(index, key=lambda entry: entry.nonzeros)
             if group in arguments.sets
-            and entry.kind == kind
+            and kinds.get(entry.kind, "infeasible") == group
             and half_of(entry.name) in halves
             and arguments.min_nonzeros <= entry.nonzeros <= arguments.max_nonzeros
         ]
@@ -152,14 +164,15 @@ def solve_all(
     if reduction.problem.num_nonzeros == 0:
         return
     norms = pdlp.Norms.of(whole)
+    options = EngineOptions(device="cpu", threads=1, iteration_limit=limit)
     for variant, tolerance in wanted:
-        settings, seed = settings_of(variant)
-        options = EngineOptions(
-            device="cpu", threads=1, tolerance=tolerance, iteration_limit=limit, seed=seed
-        )
         began = time.process_time()
-        outcome = pdlp.solve(reduction.problem, options, Progress(), settings=settings, norms=norms)
-        solved = outcome.solution_status is SolutionStatus.OPTIMAL
+        with ExitStack() as constants:
+            settings, seed = settings_of(variant, constants)
+            own = dataclasses.replace(options, tolerance=tolerance, seed=seed)
+            program = reduction.problem
+            outcome = pdlp.solve(program, own, Progress(), settings=settings, norms=norms)
+        solved = outcome.solution_status in SOLVED
         iterations = int(outcome.statistics.get("iterations", limit)) if solved else limit
         seconds = time.process_time() - began
         yield variant, tolerance, {"iterations": iterations, "solved": solved, "seconds": seconds}

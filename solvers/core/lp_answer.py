@@ -24,7 +24,8 @@ BLOCK = 256
 """Rows or columns whose figures are summed one after the other; blocks are summed in pairs."""
 
 STEPS_PER_OWNER = 8
-"""What looking at a row or column costs, in entries of the matrix."""
+"""What updating or looking at a row or column costs beside its product, in entries of the matrix:
+eight vectors of eight bytes beside entries of four to twelve."""
 
 
 @dataclass(frozen=True)

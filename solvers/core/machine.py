@@ -19,6 +19,9 @@ of 3 million steps). A driver of many shorter loops gives threads a trial instea
 STEPS_PER_THREAD = 30_000
 """No more threads than this much work for each."""
 
+STEPS_PER_LOOK = 4
+"""Elementary steps of a look at an entry, a row or a column beside its sums."""
+
 
 def usable_cores() -> int:
     """Return the number of cores this process may run on."""

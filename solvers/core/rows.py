@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.machine import threads_for
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.vectors import SMALL, size_range
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ Shape = tuple[int, int]
 
 MOST_SHORT = 2**31 - 1
 """Entries that 32 bits can count."""
-
-STEPS_PER_ENTRY = 4
-"""Elementary steps of a look at an entry, by which is seen whether threads pay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,7 +206,7 @@ class SparseRows:
 
     def _threads(self, threads: int) -> int:
         """Return how many threads a look at each entry is worth."""
-        return threads_for(STEPS_PER_ENTRY * self.nnz, threads)
+        return threads_for(STEPS_PER_LOOK * self.nnz, threads)
 
     def select(self, rows: BoolArray | None = None, columns: BoolArray | None = None) -> SparseRows:
         """Return the rows (m,) and columns (n,) that are wanted: all of them by None."""

@@ -15,6 +15,20 @@ LOOK = 20_000.0
 """Work that asking counts for: what goes on between two looks costs some tenths of a millisecond
 in the interpreter however small the model is, as much as so many entries."""
 
+SMALL_MODEL = 10_000
+"""Entries that a smaller model counts as having where work is limited by its size."""
+
+LARGE_MODEL = 1_000_000
+"""Entries of a model beyond which nothing is done that takes a second or two of one thread for as
+many, or another copy of it for each process."""
+
+VERY_LARGE_MODEL = 5_000_000
+"""Entries of a model beyond which no heuristic takes part whose own view of it takes seconds to
+make, or several times its memory."""
+
+BEFORE_OTHERS = 2.0
+"""Seconds of branch and bound before other processes begin beside it: most models need no more."""
+
 SMALL_SHARE = 0.1
 """Part of the time left that something may take, or is waited for, before more is known of it: a
 first turn, presolve, heuristics before a proof, an LP of a point."""

@@ -143,10 +143,8 @@ FEW_CORES = 4
 among many."""
 
 SMALL_GAP = 0.1
-"""Relative gap below which heuristics work in proportion to it."""
-
-LEAST_PART = 0.1
-"""Part of the time that they work in any case."""
+"""Relative gap below which heuristics work in proportion to it, for :data:`SMALL_SHARE` of the time
+in any case."""
 
 QUIET_SECONDS, QUIET_SHARE = 2.0, 0.25
 """How long nothing has to have improved: seconds, and part of the time so far."""
@@ -167,7 +165,7 @@ def working_part(gap: float, seconds: float, since_improvement: float) -> float:
     is_quiet = since_improvement > max(QUIET_SECONDS, QUIET_SHARE * seconds)
     if not is_quiet or not gap < SMALL_GAP:
         return 1.0
-    return max(LEAST_PART, gap / SMALL_GAP)
+    return max(SMALL_SHARE, gap / SMALL_GAP)
 
 
 class Throttling:

@@ -10,6 +10,7 @@ from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray
 from solvers.core.progress import LOOK_AGAIN
 from solvers.highs.child import SMALL_MIP
+from solvers.mip.budget import BEFORE_OTHERS, LARGE_MODEL
 from solvers.mip.context import TROUBLE, SolveContext
 from solvers.mip.prover import Prover
 
@@ -22,12 +23,6 @@ one walk beside it: most models need no more."""
 
 MOST_THREADS = 4
 """Threads of branch and bound."""
-
-RIVALS_AFTER = 2.0
-"""Seconds of one branch and bound before others begin beside it: most models need no more."""
-
-MOST_RIVAL_ENTRIES = 1_000_000
-"""Entries of a model up to which several branch and bounds run: each has a process with a copy."""
 
 RIVAL_SEED = 1009
 """Distance of their seeds, so that they are none that a user is likely to try next."""
@@ -159,13 +154,13 @@ class Proving:
 
     def _has_rivals(self) -> bool:
         """Whether other branch and bounds run beside the first."""
-        few = self._solve.problem.num_nonzeros <= MOST_RIVAL_ENTRIES
+        few = self._solve.problem.num_nonzeros <= LARGE_MODEL
         return few and self._share_of_cores() > 1 and self._solve.options.node_limit is None
 
     def _begin_rivals(self) -> None:
         """Let the others begin, from the best point, where the first is not soon through."""
         solve = self._solve
-        if solve.over.wait(RIVALS_AFTER) or solve.is_over():
+        if solve.over.wait(BEFORE_OTHERS) or solve.is_over():
             return
         for number in range(1, self._share_of_cores()):
             rival = self._make(1, seed=solve.options.seed + RIVAL_SEED * number)

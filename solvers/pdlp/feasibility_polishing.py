@@ -33,7 +33,7 @@ from solvers.pdlp.state import Coefficients, State
 from solvers.pdlp.termination import Criteria, Statistics, is_optimal
 
 AIM = 0.5
-"""Part of the tolerance that a try aims at: undoing a presolve costs some."""
+"""Part of the tolerance that a try, or a projection, aims at: undoing a presolve costs some."""
 
 NEVER = 2**62
 """An iteration that never comes."""

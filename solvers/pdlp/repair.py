@@ -34,13 +34,15 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.feasibility_polishing import UntilFeasible, dual_feasibility, without_cost
+from solvers.pdlp.feasibility_polishing import (
+    AIM,
+    UntilFeasible,
+    dual_feasibility,
+    without_cost,
+)
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.termination import Criteria, is_optimal, to_outcome
 from solvers.sparse.projection import Correction, project_on_rows
-
-TARGET = 0.5
-"""Part of the tolerance that a projection aims at."""
 
 REACH = 1000.0
 """Largest residual, in tolerances, from which a projection is tried."""
@@ -125,11 +127,11 @@ def _projections(
         "should_stop": lambda: progress.should_stop() is not None,
     }
     if statistics.relative_primal > criteria.primal:
-        target = TARGET * criteria.primal * (1.0 + statistics.side_norm)
+        target = AIM * criteria.primal * (1.0 + statistics.side_norm)
         sides = (problem.lower, problem.upper, problem.row_lower, problem.row_upper)
         yield project_on_rows(problem.matrix, before.x, *sides, target=target, **common), True
     if statistics.relative_dual > criteria.dual:
-        target = TARGET * criteria.dual * (1.0 + statistics.cost_norm)
+        target = AIM * criteria.dual * (1.0 + statistics.cost_norm)
         columns = sp.csr_array(problem.matrix_csc.T)
         sides = _dual_sides(problem)
         yield project_on_rows(columns, before.row_dual, *sides, target=target, **common), False

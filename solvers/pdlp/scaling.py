@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.machine import threads_for
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.native.pdlp_matrix import quotient_sums
@@ -78,9 +78,6 @@ def _ones(matrix: Matrix, device: Device) -> tuple[Any, Any]:
 
 BLOCK = 256
 """Elements whose products are summed one after the other; blocks are summed in pairs."""
-
-STEPS_PER_ELEMENT = 4
-"""Elementary steps of an element of those sums, by which is seen whether threads pay."""
 
 NORM_AFTER_SCALING = 1.0
 """Upper bound on ||R A C||_2 after the last stage of scaling."""
@@ -146,7 +143,7 @@ def _quotient(
     Sizes are in the norm of the scaled rows.
     """
     sums = np.empty((3, -(-q.size // BLOCK)))
-    quotient_sums(q, image, row_metric, sums, threads_for(STEPS_PER_ELEMENT * q.size, threads))
+    quotient_sums(q, image, row_metric, sums, threads_for(STEPS_PER_LOOK * q.size, threads))
     square, product, image_square = sums.sum(axis=1).tolist()
     eigenvalue = product / square
     residual = math.sqrt(max(0.0, image_square / square - eigenvalue**2))

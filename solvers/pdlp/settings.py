@@ -17,6 +17,17 @@ LOOK_GROWTH = 1.5
 PROGRESS = 0.5
 """Part to which an error or a residual has to fall for that to count as progress."""
 
+LONG = 20_000
+"""Iterations from which a solve is a long one: it may change its scaling or try for a feasible
+point near by, and looks for certificates whatever its error."""
+
+FAR = 1e-2
+"""A largest relative error above this is far from the end."""
+
+LARGE = 1_000_000
+"""Nonzeros from which a model is a large one: scalings are tried, a lane takes more of each row,
+and launches of their own are no longer what an iteration costs."""
+
 
 @dataclass(frozen=True)
 class ScalingSettings:
@@ -34,7 +45,7 @@ class ScalingSettings:
 class TrialSettings:
     """Scalings tried before a solve goes on with one (``alternate_scalings.py``)."""
 
-    from_nonzeros: int = 1_000_000
+    from_nonzeros: int = LARGE
     """Nonzeros from which they are tried: small models are solved before it pays."""
     iterations: int = 800
     """Iterations of each; half of it for one that is behind the first then."""
@@ -44,7 +55,7 @@ class TrialSettings:
 class AlternationSettings:
     """Alternate scalings (``alternate_scalings.py``)."""
 
-    iterations: int | None = 20_000
+    iterations: int | None = LONG
     """Iterations after which the solve may go on with Ruiz's scaling alone, or None for never."""
     tolerance_decades: float = 4.0
     """They are for a tolerance of so many decades; for a tighter one they grow in proportion."""
@@ -56,7 +67,7 @@ class AlternationSettings:
     three errors' added up."""
     hopeless_from: float = math.inf
     """Iterations after which a scaling that stagnates is the last, as at an iteration limit,"""
-    hopeless_error: float = 1e-2
+    hopeless_error: float = FAR
     """if the least error is more than this still: for those who have a fallback."""
 
 
@@ -116,8 +127,9 @@ class WeightSettings:
     reversal: float = 0.5
     """Part of a change of its logarithm that is made where the last change went the other way."""
     shortest_distance: float = 1e-16
+    """A distance no longer than this says nothing: the best weight so far is taken instead,"""
     longest_distance: float = 1e12
-    """Distances outside this range say nothing; the best weight so far is taken instead."""
+    """nor does one that is longer than this."""
     largest_imbalance: float = 1e8
     """So is it when the relative dual and primal residual differ by more than this factor."""
 
@@ -151,10 +163,10 @@ class CertificateSettings:
     from_iterations: int = 800
     """Iterations before the first look: hardly any iterates move in a straight line sooner, and a
     look costs as much as some hundred iterations of a GPU."""
-    error: float = 1e-2
+    error: float = FAR
     """With a largest relative error below this there is no look, nor where that error has made
     progress since the last time that a look was due,"""
-    always_from: int = 20_000
+    always_from: int = LONG
     """while there were fewer iterations than this."""
 
 
@@ -162,7 +174,7 @@ class CertificateSettings:
 class PolishingSettings:
     """Feasibility polishing within a long solve (``feasibility_polishing.py``)."""
 
-    from_iterations: float = 20_000
+    from_iterations: float = LONG
     """Iterations before the first try (infinite for none), for a tolerance of
     ``AlternationSettings.tolerance_decades``,"""
     entries: int = 100_000
@@ -239,7 +251,7 @@ class ExecutionSettings:
     gpu_from_nonzeros: int = 10_000
     """Nonzeros from which device='auto' uses the GPU: there an iteration takes 20 us on a core and
     3 on an H200, which in some hundred iterations is worth the 10 ms of setting up."""
-    latency_up_to: int = 1_000_000
+    latency_up_to: int = LARGE
     """Nonzeros up to which a GPU has threads to spare and rows get more lanes."""
     steps_if_small: int = 4
     """Entries that one lane takes of a short row, in models up to that size."""
@@ -252,9 +264,10 @@ class ExecutionSettings:
     flow_up_to: int = 600_000
     """Nonzeros up to which a block is tried without barriers (``execution/on_gpu.py``)."""
     barrier_from: int = 20_000
+    """Nonzeros from which it is tried with barriers,"""
     barrier_up_to: int = 30_000_000
-    """Nonzeros between which it is tried with barriers."""
-    launches_from: int = 1_000_000
+    """and up to which."""
+    launches_from: int = LARGE
     """Nonzeros from which it is tried with launches of their own for each iteration."""
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.lp_answer import Norms, allowed_duals, judge
-from solvers.core.machine import threads_for
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
@@ -29,6 +29,7 @@ from solvers.core.vectors import euclidean
 from solvers.pdlp.bounds import Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.kernels.matrix import REAL_BYTES
 from solvers.pdlp.layout import to_device
 from solvers.pdlp.scaling import find_scaling, spectral_norm
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
@@ -44,9 +45,6 @@ from solvers.pdlp.state import (
 from solvers.pdlp.termination import Criteria
 from solvers.sparse.shape import Plan
 from solvers.sparse.slices import Packed, pack
-
-STEPS_PER_COLUMN = 4
-"""Elementary steps of a look at a column, by which is seen whether threads pay."""
 
 SMALL = 0.2
 """A violation below this part of its terms, in the norm, is a small one: that of random points is
@@ -88,7 +86,7 @@ def first_x(problem: Problem, start: Start | None, threads: int = 1) -> FloatArr
     if start is not None and start.x is not None:
         known = np.isfinite(start.x)
         x[known] = start.x[known]
-    threads = threads_for(STEPS_PER_COLUMN * problem.num_columns, threads)
+    threads = threads_for(STEPS_PER_LOOK * problem.num_columns, threads)
     bounds = (problem.lower, problem.upper)
     clip(x, *bounds, threads)
     settle_alone(problem.by_column(threads).indptr, problem.cost, *bounds, x, threads)
@@ -102,8 +100,6 @@ def first_y(problem: Problem, start: Start | None) -> FloatArray:
     row_dual = np.where(np.isfinite(start.row_dual), start.row_dual, 0.0)
     return allowed_duals(row_dual, problem.row_lower, problem.row_upper)
 
-
-REAL_BYTES = 8
 
 COLUMN_VECTORS = 17
 ROW_VECTORS = 15

@@ -20,14 +20,11 @@ from dataclasses import dataclass
 
 from solvers.core.outcome import Outcome
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
-from solvers.pdlp.settings import LOOK_GROWTH, AlternationSettings, StagnationSettings
+from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, AlternationSettings, StagnationSettings
 from solvers.pdlp.termination import Criteria, Statistics, decades_left
 
 FROM_SECONDS = 1.0
 """Seconds of a solve before the first point is handed out: what ends sooner needs none."""
-
-GAIN = 0.5
-"""Part of the last one's largest error that a point must have to be handed out."""
 
 SHARE = 0.02
 """Part of the time that handing out may take."""
@@ -75,7 +72,7 @@ class IntermediatePoints:
         """Whether a point of these errors is near enough to be handed out, and it is time."""
         if statistics.worst < self._error and self._wanted():
             return True
-        near = statistics.worst <= GAIN * self._error
+        near = statistics.worst <= PROGRESS * self._error
         return near and time.perf_counter() >= self._next
 
     def keep(self, make: Callable[[], tuple[Outcome, float]]) -> None:

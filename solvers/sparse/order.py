@@ -14,12 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.machine import threads_for
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.rows import SparseRows
 from solvers.sparse.shape import IndexArray, Plan
-
-STEPS_PER_ROW = 4
-"""Elementary steps of ordering a row, by which is seen whether threads pay."""
 
 BAD, BETTER = 0.75, 0.95
 """Sectors for each entry of one product above which another order is looked for, which takes some
@@ -61,7 +58,7 @@ def order_rows(matrix: SparseRows, threads: int = 1, turn: IndexArray | None = N
     order, position = np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int32)
     lengths = np.empty(rows, dtype=matrix.indptr.dtype)
     is_kept = order_by_length(
-        matrix.indptr, turn, order, position, lengths, threads_for(STEPS_PER_ROW * rows, threads)
+        matrix.indptr, turn, order, position, lengths, threads_for(STEPS_PER_LOOK * rows, threads)
     )
     return RowOrder(order, position, lengths, is_kept)
 

@@ -59,7 +59,7 @@ class Scripted(Prover):
 @pytest.fixture
 def scripted(monkeypatch):
     monkeypatch.setattr(proof_stage, "Prover", Scripted)
-    monkeypatch.setattr(proof_stage, "RIVALS_AFTER", 0.0)
+    monkeypatch.setattr(proof_stage, "BEFORE_OTHERS", 0.0)
     monkeypatch.setattr(Proving, "_is_small", lambda self: False)
     for name, empty in (("made", []), ("endings", {}), ("stopped", [])):
         monkeypatch.setattr(Scripted, name, empty)
@@ -109,7 +109,7 @@ def test_a_rival_in_trouble_says_nothing(scripted):
 @pytest.mark.parametrize("reason", ["cores", "nodes", "size"])
 def test_one_branch_and_bound_runs_alone(scripted, monkeypatch, reason):
     if reason == "size":
-        monkeypatch.setattr(proof_stage, "MOST_RIVAL_ENTRIES", 1)
+        monkeypatch.setattr(proof_stage, "LARGE_MODEL", 1)
     solve = solve_context_of(
         4 if reason == "cores" else 16, **({"node_limit": 9} if reason == "nodes" else {})
     )
@@ -129,7 +129,7 @@ def test_points_of_one_are_offered_to_the_others():
 
 
 def test_rivals_solve_a_model(monkeypatch):
-    monkeypatch.setattr(proof_stage, "RIVALS_AFTER", 0.0)
+    monkeypatch.setattr(proof_stage, "BEFORE_OTHERS", 0.0)
     monkeypatch.setattr(Proving, "_is_small", lambda self: False)
     solve = solve_context_of(8)
     one = Proving(solve, lambda x: None)

@@ -19,7 +19,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.core.progress import LOOK_AGAIN
-from solvers.mip.budget import SMALL_SHARE, Budget
+from solvers.mip.budget import BEFORE_OTHERS, SMALL_SHARE, Budget
 from solvers.mip.inference.relaxation import FIRST_ORDER_ON_CPU_FROM
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.heuristic import (
@@ -87,11 +87,6 @@ def _minimised(model: MipModel, number: int, seed: int) -> FloatArray:
     return cost
 
 
-LONGEST_DELAY = 2.0
-"""Seconds after which threads begin at the latest, with a short limit :data:`SMALL_SHARE` of it.
-Most models have a point by then, and no process is started for them."""
-
-
 @dataclass(frozen=True)
 class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
     """One search of the whole model for any point at all.
@@ -132,7 +127,7 @@ class DelayedZeroObjective(ZeroObjective):
 def _is_needed(context: HeuristicContext, budget: Budget) -> bool:
     """Wait until searches may begin; return whether there is no point by then."""
     progress = context.solve.progress
-    begin = min(LONGEST_DELAY, SMALL_SHARE * progress.time_limit)
+    begin = min(BEFORE_OTHERS, SMALL_SHARE * progress.time_limit)
     while not (context.has_point or budget.is_over()):
         if progress.seconds >= begin and not context.is_temporary:
             return True

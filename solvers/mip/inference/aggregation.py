@@ -21,7 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.mip.budget import Budget
+from solvers.mip.budget import LARGE_MODEL, Budget
 from solvers.mip.model import SAME, ByteArray, IndexArray, MipModel, ShowInfeasible, Submit
 from solvers.native.mip_inference_aggregation import add
 
@@ -190,9 +190,6 @@ MOST_WORK, INTERPRETED = 1e7, 10.0
 """Entries visited at the most, about a second's work, and what those count for that the interpreter
 visits."""
 
-LARGEST = 1_000_000
-"""Entries of a model up to which columns go out of it, a second's work or two."""
-
 MOST_STEPS = 30_000
 """Columns looked at, at the most, at some thirty microseconds each."""
 
@@ -205,7 +202,7 @@ def eliminate(model: MipModel, budget: Budget | None = None) -> Aggregated | Non
     budget : Budget, optional
         Ended early, fewer columns have gone. Charged with the entries visited.
     """
-    if model.num_nonzeros > LARGEST:
+    if model.num_nonzeros > LARGE_MODEL:
         return None
     budget = Budget() if budget is None else budget
     for integers in (True, False):

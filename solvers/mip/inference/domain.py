@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.mip.budget import Budget
+from solvers.mip.budget import SMALL_MODEL, Budget
 from solvers.mip.model import ByteArray, IndexArray, MipModel
 from solvers.native.mip_inference_domain import (
     decide,
@@ -174,9 +174,6 @@ def _is_exact(model: MipModel) -> BoolArray:
 CAP_PER_NONZERO = 20
 """Entries that one propagation may visit, for each entry of the matrix."""
 
-SMALLEST_CAP = 100_000
-"""The same at least, for small models."""
-
 
 class Domain:
     """Bounds of every column with the activities of every row, a trail and a queue of rows.
@@ -193,7 +190,7 @@ class Domain:
     def __init__(self, model: MipModel, box: Box) -> None:
         self.model = model
         self.box = box
-        self.cap = max(SMALLEST_CAP, CAP_PER_NONZERO * model.num_nonzeros)
+        self.cap = CAP_PER_NONZERO * max(SMALL_MODEL, model.num_nonzeros)
 
     @classmethod
     def of(cls, model: MipModel, widened: float = 0.0) -> Domain:

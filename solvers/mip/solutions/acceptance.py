@@ -18,7 +18,14 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.mip.budget import SMALL_SHARE
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.solutions.incumbents import CAPACITY, Found, IncumbentStore, InfeasiblePoints, Pool
+from solvers.mip.solutions.incumbents import (
+    CAPACITY,
+    LP_SECONDS,
+    Found,
+    IncumbentStore,
+    InfeasiblePoints,
+    Pool,
+)
 
 if TYPE_CHECKING:
     from solvers.mip.reducer import Reduced
@@ -32,9 +39,6 @@ POLISH_SHARE = 0.3
 
 POLISH_HEAD_START = 1.0
 """Seconds of LPs that are always allowed."""
-
-POLISH_SECONDS = 5.0
-"""Longest time for one LP in seconds, or :data:`SMALL_SHARE` of the time left, if that is more."""
 
 HAND_OVER_SECONDS = 0.2
 """Time at the end for checking points that are no improvement."""
@@ -198,4 +202,4 @@ class Acceptance:
         if not self._is_timed:
             return np.inf
         left = self._progress.time_left
-        return min(left, max(POLISH_SECONDS, SMALL_SHARE * left))
+        return min(left, max(LP_SECONDS, SMALL_SHARE * left))

@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from solvers.mip.inference.aggregation import Aggregated
     from solvers.mip.solutions.polish import Polisher
 
-MENDING_SECONDS = 5.0
-"""Time for bringing a point within the tolerance after rounding errors took it out: by moving it,
-and again by an LP."""
-
+LP_SECONDS = 5.0
+"""Longest time for an LP of a point, and for moving a point back that rounding errors took out of
+the tolerance."""
 
 START = "start"
 """Name under which a start given by the user is recorded."""
@@ -155,7 +154,7 @@ class IncumbentStore:
         from solvers.mip.solutions.polish import Polisher
         from solvers.mip.solutions.polish.continuous import touched_up
 
-        deadline = time.monotonic() + MENDING_SECONDS
+        deadline = time.monotonic() + LP_SECONDS
         moved = touched_up(self.model, point, lambda: time.monotonic() >= deadline)
         if moved is not None:
             return moved
@@ -164,7 +163,7 @@ class IncumbentStore:
             if self._mender is None:
                 self._mender = Polisher(self.model, self.device)
             mender = self._mender
-        return mender.polish(point, MENDING_SECONDS).x
+        return mender.polish(point, LP_SECONDS).x
 
 
 def least_objective(model: MipModel) -> float:

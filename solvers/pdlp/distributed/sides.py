@@ -23,7 +23,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.machine import threads_for
+from solvers.core.lp_answer import STEPS_PER_OWNER
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.rows import SparseRows
 from solvers.sparse.order import order_both
@@ -60,18 +61,11 @@ def _spread(places: FloatArray) -> FloatArray:
     return (places - low) / (high - low) if high > low else np.full(places.size, 0.5)
 
 
-OWNER_ENTRIES = 8
-"""What updating the element of a row costs beside its product, in entries of the matrix: eight
-vectors of eight bytes beside entries of four to twelve."""
-
 BINS = 2**16
 """Bins in which places are counted to share rows out by them."""
 
 NOBODY = 255
 """Owner of rows in a bin through which a cut goes, until they are looked at one by one."""
-
-STEPS_PER_ROW = 4
-"""Elementary steps of a look at a row, by which is seen whether threads pay."""
 
 SCATTERED = 0.1
 """Part of all elements from which on, if a device receives so many, another order is looked for,"""
@@ -157,7 +151,7 @@ class Side:
 
         position = np.full(self.size, -1, dtype=np.int32)
         own = self.order[self.range_of(device)]
-        number(own, position, threads_for(STEPS_PER_ROW * own.size))
+        number(own, position, threads_for(STEPS_PER_LOOK * own.size))
         if not copies:
             return position
         for transfer in self.transfers:
@@ -192,19 +186,19 @@ def owners(
     from solvers.native.pdlp_distributed_sides import give_out, work_of_bins
 
     rows = starts.size - 1
-    total = int(starts[-1] - starts[0]) + OWNER_ENTRIES * rows
+    total = int(starts[-1] - starts[0]) + STEPS_PER_OWNER * rows
     cuts = total * np.cumsum(shares)[:-1]
     if places is None:
 
         def done(row: int) -> float:
             entries = 0.5 * (int(starts[row]) + int(starts[row + 1])) - int(starts[0])
-            return OWNER_ENTRIES * (row + 0.5) + entries
+            return STEPS_PER_OWNER * (row + 0.5) + entries
 
         ends = [0, *(bisect_left(range(rows), cut, key=done) for cut in cuts), rows]
         return np.repeat(np.arange(shares.size, dtype=np.uint8), np.diff(ends))
-    threads = threads_for(STEPS_PER_ROW * rows, threads)
+    threads = threads_for(STEPS_PER_LOOK * rows, threads)
     work = np.empty(BINS, dtype=np.int64)
-    work_of_bins(starts, places, OWNER_ENTRIES, work, threads)
+    work_of_bins(starts, places, STEPS_PER_OWNER, work, threads)
     until = np.cumsum(work)
     of_bin = np.searchsorted(cuts, until - 0.5 * work, side="right").astype(np.uint8)
     cut = np.unique(np.searchsorted(until, cuts))
@@ -215,7 +209,7 @@ def owners(
     bins = (places[between] * (BINS - 1)).astype(np.int64)
     for number in cut.tolist():  # their rows go to the two sides of the cut in their order
         inside = between[bins == number]
-        own = starts[inside + 1] - starts[inside] + OWNER_ENTRIES
+        own = starts[inside + 1] - starts[inside] + STEPS_PER_OWNER
         before = until[number] - work[number] + np.cumsum(own) - 0.5 * own
         owner[inside] = np.searchsorted(cuts, before, side="right")
     return owner
@@ -311,7 +305,7 @@ def _side(readers: Readers, order: IndexArray, threads: int) -> Side:
 
     owner, read = readers.owner, readers.read
     parted, sizes = np.empty_like(order), np.zeros((read.shape[0], PARTS), dtype=np.int64)
-    threads = threads_for(STEPS_PER_ROW * owner.size, threads)
+    threads = threads_for(STEPS_PER_LOOK * owner.size, threads)
     part_rows(order, owner, read, parted, sizes.reshape(-1), threads)
     bounds = [(0, one, one + other) for one, other in sizes.tolist()]
     orders = np.split(parted, np.cumsum(sizes)[:-1])

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from solvers.core.lp_answer import STEPS_PER_OWNER
 from solvers.core.machine import threads_for
 from solvers.core.progress import Progress
 from solvers.pdlp.kernels.decide import DECISIONS
@@ -26,9 +27,6 @@ from solvers.pdlp.termination import Record
 
 THREADS_TRIED_FROM = 20_000
 """Elementary steps of half an iteration from which threads are given a trial."""
-
-STEPS_PER_OWNER = 8
-"""What updating one row or column costs, in entries of the matrix."""
 
 WARM_UP = 1
 """Iterations of the first slice, in which threads start and caches fill: it is not counted."""

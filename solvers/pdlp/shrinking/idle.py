@@ -19,12 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.lp_answer import Answer
-from solvers.core.machine import threads_for
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.vectors import inner
-
-STEPS_PER_ENTRY = 4
-"""Elementary steps of copying an entry, by which is seen whether threads pay."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,7 +154,7 @@ def leave_out(problem: Problem, kept: Kept, x: FloatArray, threads: int = 1) -> 
     """Make the part of a problem that is kept, with all other columns where x (n,) has them."""
     columns, rows = np.flatnonzero(kept.columns), np.flatnonzero(kept.rows)
     outside = np.where(kept.columns, 0.0, x)
-    threads = threads_for(STEPS_PER_ENTRY * problem.num_nonzeros, threads)
+    threads = threads_for(STEPS_PER_LOOK * problem.num_nonzeros, threads)
     by_column = problem.columns.part(columns, rows, threads)
     contribution = (problem.matrix @ outside)[rows]
     smaller = Problem.from_canonical(

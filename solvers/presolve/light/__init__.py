@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import CrossedBoundsError
-from solvers.core.machine import threads_for
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
@@ -52,9 +52,6 @@ from solvers.presolve.light.workspace import (
 from solvers.presolve.reduction import Reduction, chained, completed, unchanged
 
 ENGINE = "presolve"
-
-STEPS_PER_ENTRY = 4
-"""Elementary steps of a look at an entry, by which is seen whether threads pay."""
 
 LOOKS_PER_ENTRY = 40
 """Looks at a stored entry, on average, after which reducing ends."""
@@ -149,7 +146,7 @@ def apply(problem: Problem, progress: Progress, threads: int = 0) -> Reduction:
 def _remove(problem: Problem, progress: Progress, threads: int = 1) -> Reduction:
     """Run all reductions that leave the coefficients alone, as long as they gain."""
     work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
-    threads = threads_for(STEPS_PER_ENTRY * problem.num_nonzeros, threads)
+    threads = threads_for(STEPS_PER_LOOK * problem.num_nonzeros, threads)
     workspace = begin(problem, work, threads)
     _reduce(workspace, progress, threads)
     if workspace.count[CONTRADICTION]:

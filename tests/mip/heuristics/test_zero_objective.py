@@ -87,7 +87,7 @@ def test_models_without_integers_or_with_too_many_entries_are_left_alone(place):
 
 @pytest.mark.parametrize(("cores", "expected"), [(2, 1), (16, 2)])
 def test_threads_begin_by_themselves_and_find_a_point(monkeypatch, cores, expected):
-    monkeypatch.setattr(zero_objective, "LONGEST_DELAY", 0.0)
+    monkeypatch.setattr(zero_objective, "BEFORE_OTHERS", 0.0)
     context = context_of(schedule(1), threads=cores, time_limit=100.0)
     began, both = [], threading.Barrier(expected)
     search = zero_objective.search_zero_objective
@@ -119,7 +119,7 @@ def test_threads_wait_for_the_smaller_model(monkeypatch):
         looks.append(context.has_point)
         return len(looks) < 3
 
-    monkeypatch.setattr(zero_objective, "LONGEST_DELAY", 0.0)
+    monkeypatch.setattr(zero_objective, "BEFORE_OTHERS", 0.0)
     monkeypatch.setattr(HeuristicContext, "is_temporary", property(is_temporary))
     begin_threads(context)
     assert looks == [False, False, False]

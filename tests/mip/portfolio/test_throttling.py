@@ -11,10 +11,9 @@ import pytest
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.mip import heuristic_stage
-from solvers.mip.budget import Budget
+from solvers.mip.budget import SMALL_SHARE, Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.heuristic_stage import (
-    LEAST_PART,
     QUIET_SECONDS,
     QUIET_SHARE,
     SMALL_GAP,
@@ -39,12 +38,12 @@ def test_nobody_rests_while_the_gap_is_not_small(gap):
 def test_nobody_rests_soon_after_a_better_point(seconds):
     quiet = max(QUIET_SECONDS, QUIET_SHARE * seconds)
     assert working_part(0.0, seconds, quiet) == 1.0
-    assert working_part(0.0, seconds, quiet + 0.01) == LEAST_PART
+    assert working_part(0.0, seconds, quiet + 0.01) == SMALL_SHARE
 
 
 def test_the_smaller_the_gap_the_less_they_work():
     parts = [working_part(gap, LONG, LONG) for gap in (0.08, 0.04, 0.02, 1e-9)]
-    assert parts == pytest.approx([0.8, 0.4, 0.2, LEAST_PART])
+    assert parts == pytest.approx([0.8, 0.4, 0.2, SMALL_SHARE])
 
 
 class Late(Progress):
@@ -73,7 +72,7 @@ def rested(context: HeuristicContext) -> float:
 
 
 def test_on_few_cores_a_rest_is_as_long_as_its_part_says():
-    assert rested(context_with(threads=2)) >= 0.01 * (1.0 / LEAST_PART - 1.0)
+    assert rested(context_with(threads=2)) >= 0.01 * (1.0 / SMALL_SHARE - 1.0)
 
 
 @pytest.mark.parametrize("options", [{"threads": 16}, {"threads": 2, "heuristics_only": True}])

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.budget import Budget
+from solvers.mip.budget import VERY_LARGE_MODEL, Budget
 from solvers.mip.heuristics.annealing.structure import (
     Number,
     Structure,
@@ -62,9 +62,6 @@ HEAVIER, LIGHTER = 1.5, 0.95
 
 SAMPLES = 200
 """Random moves from which the mean change is taken."""
-
-ANY_MOVE = 1e300
-"""A temperature at which every move is made."""
 
 Best = Callable[[], "FloatArray | None"]
 
@@ -152,7 +149,7 @@ class Annealing:
         state = self._state
         sum_up(state)
         state.numbers[Number.SUM], before = 0.0, self.moves
-        anneal(state, SAMPLES, ANY_MOVE, ANY_MOVE, -np.inf)
+        anneal(state, SAMPLES, np.inf, np.inf, -np.inf)
         mean = float(state.numbers[Number.SUM]) / max(1, self.moves - before)
         self._mean = mean if mean > 0.0 else 1.0
         state.rows.weight[:] *= FIRST_WEIGHT * self._mean
@@ -173,9 +170,6 @@ class Annealing:
         state.excess[:] *= np.where(beyond, HEAVIER, LIGHTER)
         self._trials = min(GROWTH * self._trials, LONGEST)
 
-
-MOST_ENTRIES = 5_000_000
-"""Entries of a model up to which groups are looked for: beyond, that takes seconds."""
 
 LEAST_SHARE = 0.15
 """What these searches are due at least."""
@@ -202,7 +196,7 @@ class SwapMoves(Heuristic[_Prepared, _State]):
     """
 
     name = SWAPS
-    needs = Needs(pool_size=1, most_entries=MOST_ENTRIES)
+    needs = Needs(pool_size=1, most_entries=VERY_LARGE_MODEL)
 
     def prepare(self, context: HeuristicContext) -> _Prepared:
         """Keep for later what has been in vain."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
-from solvers.mip.budget import SLICE, Budget
+from solvers.mip.budget import SLICE, SMALL_MODEL, Budget
 from solvers.mip.heuristics.fix_and_propagate.strategy import (
     Guide,
     Mode,
@@ -192,9 +192,6 @@ SEARCH_PER_NONZERO = 30
 The paper allows 100 and one dive of each kind; here dives are repeated with other seeds.
 """
 
-SMALLEST_SEARCH = 300_000
-"""The same at least, for small models."""
-
 MORE_NODES = 200
 """Nodes of a depth-first search beyond one for each integer column (the paper's limit)."""
 
@@ -298,7 +295,7 @@ def _fix_integers(attempt: Attempt, strategy: Strategy) -> None:
 def _search(attempt: Attempt, rule: int) -> bool:
     """Dive depth-first; whether that has fixed all columns."""
     domain, search = attempt.domain, attempt.search
-    limit = domain.work + max(SMALLEST_SEARCH, SEARCH_PER_NONZERO * domain.model.num_nonzeros)
+    limit = domain.work + SEARCH_PER_NONZERO * max(SMALL_MODEL, domain.model.num_nonzeros)
     nodes = search.order.size + MORE_NODES
     status: int = SliceEnd.RUNNING
     while status != SliceEnd.GAVE_UP and domain.work < limit:

@@ -14,17 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SHRINK, SHRINK_FAST, GROW, GROW_FAST = 0.7, 0.5, 1.3, 2.0
+SHRINK, SHRINK_FAST, GROW = 0.7, 0.5, 1.3
 """Factors of the free share: after running out of time without a better point, the same before the
-root node was through, after a proof that nothing better is there, and after one in a small part of
-the time. In between lies what pays."""
+root node was through (the inverse after a proof in a small part of the time), and after any other
+proof that nothing better is there. In between lies what pays."""
 
 MOST_FREED, NEARLY_NOTHING = 0.5, 0.05
 """Part of the fixed columns that stays fixed at least when a neighbourhood grows, and the share of
 all columns up to which none does: a step from three fifths to everything is a leap in the dark."""
-
-FORGIVING = 1.3
-"""Factor of the share that has failed, each time that a smaller one is proven to hold nothing."""
 
 AMBITION, LEAST_AMBITION = 0.02, 1e-3
 """Part of the gap that an arm's next point has to close at first; it is halved whenever that was
@@ -111,13 +108,13 @@ def _grown(arm: Arm, play: Play) -> float:
     """Return the free share after a proof."""
     if play.gain > 0:
         return arm.free  # what pays goes on
-    factor = GROW_FAST if play.quick else GROW
+    factor = 1.0 / SHRINK_FAST if play.quick else GROW
     fixed = arm.rate * MOST_FREED
     larger = min(arm.free * factor, 1.0 - fixed if fixed > NEARLY_NOTHING else 1.0)
     if arm.free < arm.failed <= larger:
         # what has failed is not tried again at once, but between the two
         larger = float(np.sqrt(arm.free * arm.failed))
-        arm.failed *= FORGIVING
+        arm.failed *= GROW
     return larger
 
 

@@ -11,7 +11,7 @@ from enum import Enum
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.budget import SLICE, Budget
+from solvers.mip.budget import SLICE, VERY_LARGE_MODEL, Budget
 from solvers.mip.heuristics.lazy_clause.candidates import (
     Candidates,
     Settle,
@@ -271,9 +271,9 @@ class ClauseSearch:
             self._aim()
 
 
-MOST_ENTRIES, MOST_INTEGERS = 5_000_000, 500_000
-"""Entries and integer columns of a model up to which it is searched: an entry takes up to 48 bytes,
-a column 150, or 700 if it is no binary."""
+MOST_INTEGERS = 500_000
+"""Integer columns of a model up to which it is searched: one takes 150 bytes, or 700 if it is no
+binary, and an entry up to 48."""
 
 _State = tuple[HeuristicContext, ClauseSearch]
 
@@ -282,7 +282,7 @@ class LazyClause(Heuristic[HeuristicContext, _State]):
     """One search for each turn that runs at a time, until one of them has excluded everything."""
 
     name = CLAUSES
-    needs = Needs(integers=True, most_entries=MOST_ENTRIES)
+    needs = Needs(integers=True, most_entries=VERY_LARGE_MODEL)
 
     def prepare(self, context: HeuristicContext) -> HeuristicContext:
         """Leave out models with too many integers."""

@@ -15,6 +15,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
+from solvers.mip.budget import LARGE_MODEL
 from solvers.mip.model import SAME, IndexArray, MipModel, is_feasible
 from solvers.mip.solutions.polish.continuous import TOLERANCE, ContinuousPart, Solved, WarmSimplex
 
@@ -112,9 +113,6 @@ class FirstOrder:
         return found.x, found.solution_status is SolutionStatus.OPTIMAL
 
 
-LARGEST_FOR_SIMPLEX = 1_000_000
-"""Entries of the continuous part from which PDLP is used."""
-
 GRACE = 0.5
 """Seconds to wait for an LP beyond its time limit, which simplex keeps except while factorising."""
 
@@ -135,7 +133,7 @@ class Polisher:
         self._executor = concurrent.futures.ThreadPoolExecutor(1, thread_name_prefix="polish")
         self._simplex: WarmSimplex | None = None
         self._first_order: FirstOrder | None = None
-        if self._part.matrix.nnz > LARGEST_FOR_SIMPLEX:
+        if self._part.matrix.nnz > LARGE_MODEL:
             self._first_order = FirstOrder(model, self._part, device)
         self._has_cost = bool(np.any(model.cost[self._part.columns] != 0.0))
 

@@ -292,7 +292,7 @@ def test_the_same_points_in_the_same_order_give_the_same_bits():
 
 
 def test_pdlp_takes_over_from_simplex_where_the_model_is_large(monkeypatch):
-    monkeypatch.setattr(polisher_module, "LARGEST_FOR_SIMPLEX", 0)
+    monkeypatch.setattr(polisher_module, "LARGE_MODEL", 0)
     with Polisher(balance_model()) as polisher:
         polished = polisher.polish(np.array([1, 1, 0.0, 0.0]))
         hopeless = polisher.polish(np.array([0, 1, 0.0, 0.0]))
@@ -309,7 +309,7 @@ def test_pdlp_stays_off_a_gpu_where_that_is_asked_for(monkeypatch):
         asked.append(options.device)
         return solve(problem, options, *rest)
 
-    monkeypatch.setattr(polisher_module, "LARGEST_FOR_SIMPLEX", 0)
+    monkeypatch.setattr(polisher_module, "LARGE_MODEL", 0)
     monkeypatch.setattr(pdlp, "solve", listen)
     for device in ("cpu", "cuda:all"):
         with Polisher(balance_model(), device) as polisher:

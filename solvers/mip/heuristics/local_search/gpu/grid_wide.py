@@ -9,6 +9,7 @@ import numpy as np
 
 from solvers.core.device import Device
 from solvers.core.rows import SparseRows
+from solvers.mip.budget import LARGE_MODEL
 from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import (
     CHUNK,
     CONTROL,
@@ -193,11 +194,8 @@ LARGE_STATE = 8 << 20
 columns, this walker comes to 2.29e6 in 12 s, no walker at all to 4.45e6."""
 
 LONG_LINE = 10_000
-"""Entries of a row or column that are too many for one warp."""
-
-LONG_LINE_ENTRIES = 1_000_000
-"""Entries of a model from which a long row or column decides: in smaller ones a move along a long
-column is rare, and a long row is sampled."""
+"""Entries of a row or column that are too many for one warp, in a large model: in smaller ones a
+move along a long column is rare, and a long row is sampled."""
 
 
 def suits_grid(layout: Layout) -> bool:
@@ -207,4 +205,4 @@ def suits_grid(layout: Layout) -> bool:
         return True
     matrices = layout.by_row, layout.by_column
     longest = max(int(np.max(matrix.lengths, initial=0)) for matrix in matrices)
-    return longest >= LONG_LINE and layout.entries >= LONG_LINE_ENTRIES
+    return longest >= LONG_LINE and layout.entries >= LARGE_MODEL

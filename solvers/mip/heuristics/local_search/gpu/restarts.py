@@ -20,12 +20,11 @@ from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
 )
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
-
-MOST_POINTS = 32
-"""Points held on the device at once."""
+from solvers.mip.solutions.incumbents import CAPACITY
 
 POINT_NUMBERS = 8_000_000
-"""Numbers in all of them together, so that huge models hold fewer."""
+"""Numbers in all points together that are held on the device at once, so that huge models hold
+fewer than the pool."""
 
 START_SHARES = (0.0, 0.0, 0.02, 0.1, 0.3, 0.5)
 """Shares of the columns that change at random where many walkers start from one point."""
@@ -67,7 +66,7 @@ def gather_points(
     zero there.
     """
     own = own_starts(layout)
-    most = max(len(own) + 1, min(MOST_POINTS, POINT_NUMBERS // max(1, layout.columns)))
+    most = max(len(own) + 1, min(CAPACITY, POINT_NUMBERS // max(1, layout.columns)))
     half = max(1, (most - len(own)) // 2)
     found = [layout.values_of(point) for point in islice(known, half)]
     room = most - len(own) - len(found)

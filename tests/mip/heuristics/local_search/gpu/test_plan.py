@@ -27,7 +27,6 @@ from solvers.mip.heuristics.local_search.gpu.layout import (
 )
 from solvers.mip.heuristics.local_search.gpu.restarts import (
     FOLLOW,
-    MOST_POINTS,
     PATIENCES,
     Lives,
     Places,
@@ -36,6 +35,7 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     ranking,
     restarts,
 )
+from solvers.mip.solutions.incumbents import CAPACITY
 from tests.mip.heuristics.local_search.gpu.cases import CASES
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
@@ -143,7 +143,7 @@ def test_starts_hold_zero_given_points_and_fit_the_bounds():
     places = gather_points(LAYOUT, given * 40)
     points = places.points
     low, high = LAYOUT.arrays["bounds"][0::2], LAYOUT.arrays["bounds"][1::2]
-    assert (len(points), places.known) == (MOST_POINTS, 0)
+    assert (len(points), places.known) == (CAPACITY, 0)
     assert np.all((low <= points) & (points <= high))
     assert np.array_equal(LAYOUT.values_of(given[0]), points[2])
 
@@ -158,7 +158,7 @@ def test_first_origins_leave_each_point_as_it_is_once():
 def test_most_walkers_start_near_feasible_points_where_there_are_some():
     known = [np.full(33, float(value)) for value in range(40)]
     places = gather_points(LAYOUT, [], known)
-    assert places.known == (MOST_POINTS - 2) // 2
+    assert places.known == (CAPACITY - 2) // 2
     assert np.array_equal(places.points[0], LAYOUT.values_of(known[0]))
     origins, weights, shares = first_origins(400, places, np.random.default_rng(0))
     near = origins - 400 < places.known

@@ -116,7 +116,7 @@ BOTH Choice Walker<Group>::search(int rows, int entries, int breaks, bool weak, 
         // First each lane scores a short column of its own, then all lanes one long column
         // after the other.
         const unsigned tie = tie_rank(base, candidate);
-        bool waiting = length > LONG_COLUMN;
+        bool waiting = length > WARP_LINE;
         int source = -1;
         ROLLED
         do {
@@ -178,7 +178,7 @@ BOTH Choice Walker<Group>::lift(int start, int window) {
         const int length = j < 0 ? 0 : int(model.column_start[j + 1] - model.column_start[j]);
         visited += length;
         const unsigned tie = tie_rank(base, candidate);
-        bool waiting = length > LONG_COLUMN;
+        bool waiting = length > WARP_LINE;
         int source = -1;
         ROLLED
         do {  // as in search: short columns first, then the long ones together
@@ -249,7 +249,7 @@ BOTH Choice Walker<Group>::partner(const Choice& first) {
         const int j = sampled_column(1, candidate, value, state);
         const REAL delta = value - state.first;
         const int length = int(model.column_start[j + 1] - model.column_start[j]);
-        if (j == first.column || length > LONG_COLUMN || fabs(double(delta)) <= LEAST_GAIN ||
+        if (j == first.column || length > WARP_LINE || fabs(double(delta)) <= LEAST_GAIN ||
             forbidden(j, double(delta), double(state.second), false))
             continue;
         visited += length;

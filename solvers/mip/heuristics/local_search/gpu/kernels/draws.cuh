@@ -10,8 +10,7 @@ constexpr int LIFT_WINDOW = 64;         // objective columns compared after a fi
 constexpr int LIFT_PATIENCE = 1024;     // and looked at for the first, as layout.py says
 constexpr int FORCED_BREAKTHROUGHS = 32; // objective columns tried where no row is violated
 constexpr int BUMPED_ROWS = 256;       // violated rows made heavier at a local minimum, at most
-constexpr int LONG_COLUMN = 256;       // columns and rows longer than this are read by all lanes
-constexpr int LONG_ROW = 256;          // the same for rows
+constexpr int WARP_LINE = 256;         // columns and rows longer than this are read by all lanes
 constexpr double CLOCK_LIMIT = 4e6;    // moves after which stamps start anew, exact in 32 bits
 
 // Purposes of random numbers within a step.

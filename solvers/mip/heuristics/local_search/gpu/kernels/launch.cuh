@@ -25,7 +25,7 @@ BOTH void Walker<Group>::refresh() {
             begin = int(model.row_start[row]);
             end = int(model.row_start[row + 1]);
         }
-        bool waiting = end - begin > LONG_ROW;
+        bool waiting = end - begin > WARP_LINE;
         double total = waiting ? 0.0 : activity(begin, end, 0, 1);
         for (int source = group.first(waiting); source >= 0; source = group.first(waiting)) {
             const int from = group.from(source, begin), to = group.from(source, end);

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from solvers.core.device import Device, cpu
-from solvers.mip.budget import Budget
+from solvers.mip.budget import LARGE_MODEL, Budget
 from solvers.mip.heuristics.local_search.gpu import run as run_module
 from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, Plan, plan_for
 from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     GRID_KERNEL,
     LONG_LINE,
-    LONG_LINE_ENTRIES,
     TEAMS,
     chunks_of,
     grid_bytes,
@@ -50,9 +49,9 @@ def layout_with(columns: int, longest: int, entries: int) -> Layout:
     [
         (1000, 300, 2000, False),
         (MANY, 300, 2000, True),
-        (100_000, LONG_LINE, LONG_LINE_ENTRIES, True),
-        (100_000, LONG_LINE, LONG_LINE_ENTRIES // 2, False),
-        (1000, 300, LONG_LINE_ENTRIES, True),
+        (100_000, LONG_LINE, LARGE_MODEL, True),
+        (100_000, LONG_LINE, LARGE_MODEL // 2, False),
+        (1000, 300, LARGE_MODEL, True),
     ],
 )
 def test_long_lines_and_large_models_ask_for_the_whole(columns, longest, entries, suits):
