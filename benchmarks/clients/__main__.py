@@ -49,8 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         records[project.name] = {solver: vars(one) for solver, one in runs.items()}
         print(row(project, runs), flush=True)
-    if given.output is not None:
-        given.output.write_text(json.dumps(records, indent=1))
+        if given.output is not None:
+            given.output.write_text(json.dumps(records, indent=1))
 
 
 def compare(

@@ -129,6 +129,13 @@ PROJECTS = (
         *("ADGEfficiency/energy-py-linear", "v1.4.1"),
     ),
     Project(
+        "calliope",
+        ("calliope==0.7.0.dev7", "pytest-order"),
+        ("tests/test_example_models.py", "tests/test_backend_pyomo.py"),
+        *("calliope-project/calliope", "v0.7.0.dev7"),
+        cut="all but the example models and the Pyomo backend",
+    ),
+    Project(
         "temoa",
         ("temoa==4.0.1",),
         ("tests",),

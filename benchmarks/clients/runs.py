@@ -59,6 +59,7 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
         if not project.has_programs:
             command = [python, "-m", "pytest", "-p", "substitute", "-q", "-W", "ignore"]
             command += ["--continue-on-collection-errors"]
+            command += ["-o", "addopts="]  # a project's own may start processes, which tell nothing
             files = dict.fromkeys(test.partition("::")[0] for test in tests)
             command += ["--rootdir", ".", "--timeout", f"{limit:.0f}", *files]
             named = [test for test in tests if "::" in test]

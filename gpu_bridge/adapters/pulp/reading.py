@@ -193,19 +193,14 @@ def _bounds(
 
 
 def _bound(values: list[Any], names: Sequence[str], side: str, infinity: float) -> FloatArray:
+    if None in values:
+        values = [infinity if value is None else value for value in values]
     try:
-        bounds = np.array(values, dtype=np.float64)  # None becomes NaN
+        return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         for value, name in zip(values, names, strict=True):
-            if value is not None:
-                _number(value, f"The {side} bound of variable '{name}'")
+            _number(value, f"The {side} bound of variable '{name}'")
         raise
-    unknown = np.flatnonzero(np.isnan(bounds))
-    if unknown.size == values.count(None):
-        bounds[unknown] = infinity
-    else:
-        bounds[[j for j in unknown if values[j] is None]] = infinity
-    return bounds
 
 
 def _sides(constraints: Sequence[Any], row_names: Sequence[str]) -> tuple[FloatArray, FloatArray]:
