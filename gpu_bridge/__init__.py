@@ -52,37 +52,31 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+_NAMES = {
+    "adapters.pulp": "GPUHEUR",
+    "adapters.pyomo": "GpuHeur",
+    "adapters.pyomo.lexicographic": "solve_lexicographic",
+    "adapters.solve_table": "solve_table",
+    "api": "devices read solve solve_many",
+    "batch.batch": "Batch",
+    "batch.outcomes": "Outcomes",
+    "options": "Options make_options",
+    "outcome": "Outcome",
+    "report.explain": "Conflict",
+    "report.improvement": "Improvement",
+    "report.relax": "Relaxation",
+}
+_OF_SOLVERS = {
+    "core.errors": "ClusterError CrossedBoundsError DeviceError EngineError FileFormatError "
+    "GpuBridgeError MemoryLimitError OptionError ProblemError UnsupportedModelError",
+    "core.outcome": "SolutionStatus Start StopReason",
+    "core.problem": "Problem",
+}
 _HOME = {
-    "GPUHEUR": "gpu_bridge.adapters.pulp",
-    "GpuHeur": "gpu_bridge.adapters.pyomo",
-    "devices": "gpu_bridge.api",
-    "read": "gpu_bridge.api",
-    "solve": "gpu_bridge.api",
-    "solve_many": "gpu_bridge.api",
-    "solve_lexicographic": "gpu_bridge.adapters.pyomo.lexicographic",
-    "solve_table": "gpu_bridge.adapters.solve_table",
-    "Batch": "gpu_bridge.batch.batch",
-    "Conflict": "gpu_bridge.report.explain",
-    "Relaxation": "gpu_bridge.report.relax",
-    "Improvement": "gpu_bridge.report.improvement",
-    "Options": "gpu_bridge.options",
-    "make_options": "gpu_bridge.options",
-    "Outcome": "gpu_bridge.outcome",
-    "Outcomes": "gpu_bridge.batch.outcomes",
-    "ClusterError": "solvers.core.errors",
-    "CrossedBoundsError": "solvers.core.errors",
-    "DeviceError": "solvers.core.errors",
-    "EngineError": "solvers.core.errors",
-    "FileFormatError": "solvers.core.errors",
-    "GpuBridgeError": "solvers.core.errors",
-    "MemoryLimitError": "solvers.core.errors",
-    "OptionError": "solvers.core.errors",
-    "ProblemError": "solvers.core.errors",
-    "UnsupportedModelError": "solvers.core.errors",
-    "SolutionStatus": "solvers.core.outcome",
-    "Start": "solvers.core.outcome",
-    "StopReason": "solvers.core.outcome",
-    "Problem": "solvers.core.problem",
+    name: f"{wing}.{module}"
+    for wing, homes in (("gpu_bridge", _NAMES), ("solvers", _OF_SOLVERS))
+    for module, names in homes.items()
+    for name in names.split()
 }
 """Where each public name lives; it is imported at its first use."""
 

@@ -12,15 +12,15 @@ textbook form of them). A side that the member's own bounds already keep has no 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpu_bridge.lazy import LazySequence
+from gpu_bridge.pipeline.pool_search import with_binaries
 from solvers.core.errors import UnsupportedModelError
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -60,12 +60,11 @@ class JoinedNames(LazySequence[str]):
 
 @dataclass
 class _Additions:
-    """Rows, as triplets, and binary columns to be added to a problem."""
+    """Rows with their sides, and binary columns to be added to a problem."""
 
     first_column: int
-    triplets: list[tuple[int, int, float]] = field(default_factory=list)
-    lower: list[float] = field(default_factory=list)
-    upper: list[float] = field(default_factory=list)
+    rows: list[dict[int, float]] = field(default_factory=list)
+    sides: list[tuple[float, float]] = field(default_factory=list)
     row_names: list[str] = field(default_factory=list)
     column_names: list[str] = field(default_factory=list)
 
@@ -74,11 +73,9 @@ class _Additions:
         return self.first_column + len(self.column_names) - 1
 
     def row(self, name: str, terms: dict[int, float], lower: float, upper: float) -> None:
-        row = len(self.row_names)
-        self.triplets += [(row, column, factor) for column, factor in terms.items()]
+        self.rows.append(terms)
+        self.sides.append((lower, upper))
         self.row_names.append(name)
-        self.lower.append(lower)
-        self.upper.append(upper)
 
 
 def add_ordered_sets(problem: Problem, sets: Sequence[OrderedSet]) -> Problem:
@@ -109,7 +106,15 @@ def add_ordered_sets(problem: Problem, sets: Sequence[OrderedSet]) -> Problem:
     new = _Additions(problem.num_columns)
     for item in sets:
         _add_set(new, problem, bounds, item)
-    return _joined(problem, new)
+    names, row_names = problem.column_names, problem.row_names
+    return with_binaries(
+        problem,
+        len(new.column_names),
+        new.rows,
+        new.sides,
+        None if names is None else JoinedNames(names, new.column_names),
+        None if row_names is None else JoinedNames(row_names, new.row_names),
+    )
 
 
 def _add_set(
@@ -149,32 +154,6 @@ def _add_member(
     if low < 0:
         terms = {column: 1.0} | dict.fromkeys(switches, -low)
         new.row(f"{set_name}[{label}].lower", terms, 0.0, np.inf)
-
-
-def _joined(problem: Problem, new: _Additions) -> Problem:
-    height, width = len(new.row_names), len(new.column_names)
-    rows, columns, factors = zip(*new.triplets, strict=True)
-    A = problem.entries
-    ends = A.nnz + np.cumsum(np.bincount(rows, minlength=height))
-    matrix = SparseRows(
-        np.append(A.data, factors),
-        np.append(A.indices, columns),
-        np.append(A.indptr, ends),
-        (problem.num_rows + height, new.first_column + width),
-    )
-    names, row_names = problem.column_names, problem.row_names
-    return replace(
-        problem,
-        cost=np.append(problem.cost, np.zeros(width)),
-        matrix=matrix,
-        row_lower=np.append(problem.row_lower, new.lower),
-        row_upper=np.append(problem.row_upper, new.upper),
-        lower=np.append(problem.lower, np.zeros(width)),
-        upper=np.append(problem.upper, np.ones(width)),
-        integrality=np.append(problem.integrality, np.ones(width, dtype=bool)),
-        column_names=None if names is None else JoinedNames(names, new.column_names),
-        row_names=None if row_names is None else JoinedNames(row_names, new.row_names),
-    )
 
 
 # Bounds of a few columns that follow from the rows, for columns that declare none.

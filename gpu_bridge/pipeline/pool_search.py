@@ -9,17 +9,17 @@ best point of what is left is the next best of the model, and it is proven as an
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.sparse as sp
 
 from gpu_bridge.solution_pool import pool_solutions
 from solvers.core.errors import ProblemError
 from solvers.core.outcome import PoolSolution, SolutionStatus
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options
@@ -116,32 +116,37 @@ def without_point(problem: Problem, width: int, x: FloatArray) -> Problem | None
         return None
     new_rows.append(literals)
     sides.append((floor, np.inf))
-    return _extended(problem, n - problem.num_columns, new_rows, np.array(sides))
+    return with_binaries(problem, n - problem.num_columns, new_rows, sides)
 
 
-def _extended(
-    problem: Problem, columns: int, rows: list[dict[int, float]], sides: FloatArray
+def with_binaries(
+    problem: Problem,
+    columns: int,
+    rows: Sequence[Mapping[int, float]],
+    sides: Sequence[tuple[float, float]],
+    column_names: Sequence[str] | None = None,
+    row_names: Sequence[str] | None = None,
 ) -> Problem:
     """Return the problem with further binaries without cost, and rows over all columns."""
-    n = problem.num_columns + columns
-    starts = np.cumsum([0, *map(len, rows)])
-    entries = [pair for row in rows for pair in sorted(row.items())]
-    below = sp.csr_array(
-        ([value for _, value in entries], [j for j, _ in entries], starts), shape=(len(rows), n)
+    n, A = problem.num_columns + columns, problem.entries
+    low, high = zip(*sides, strict=True)
+    matrix = SparseRows(
+        np.append(A.data, [value for row in rows for value in row.values()]),
+        np.append(A.indices, [j for row in rows for j in row]),
+        np.append(A.indptr, A.nnz + np.cumsum([len(row) for row in rows])),
+        (problem.num_rows + len(rows), n),
     )
-    above = sp.csr_array(problem.matrix, copy=True)
-    above.resize(problem.num_rows, n)
-    return Problem(
+    return dataclasses.replace(
+        problem,
         cost=np.append(problem.cost, np.zeros(columns)),
-        matrix=sp.vstack([above, below], format="csr"),
-        row_lower=np.append(problem.row_lower, sides[:, 0]),
-        row_upper=np.append(problem.row_upper, sides[:, 1]),
+        matrix=matrix,
+        row_lower=np.append(problem.row_lower, low),
+        row_upper=np.append(problem.row_upper, high),
         lower=np.append(problem.lower, np.zeros(columns)),
         upper=np.append(problem.upper, np.ones(columns)),
         integrality=np.append(problem.integrality, np.ones(columns, dtype=bool)),
-        offset=problem.offset,
-        maximize=problem.maximize,
-        name=problem.name,
+        column_names=column_names,
+        row_names=row_names,
     )
 
 

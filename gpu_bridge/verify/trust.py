@@ -15,8 +15,7 @@ from gpu_bridge.verify.residuals import (
     DOUBTFUL,
     UNSAFE,
     bound_violations,
-    integrality_violation,
-    largest_relative_violation,
+    holds,
     row_violations,
     widest_span,
     without_far_limits,
@@ -106,10 +105,7 @@ def exact_answer(
     from solvers.highs import rational
 
     def accepts(x: FloatArray) -> bool:
-        if (
-            largest_relative_violation(problem, x) > options.tolerance
-            or integrality_violation(problem, x) > options.integrality_tolerance
-        ):
+        if not holds(problem, x, options):
             return False
         progress.incumbent(problem.objective_at(x), ENGINE, x)
         return True

@@ -27,7 +27,6 @@ single violation is within ``tolerance * max(1, |side|)``, the measure of MIPLIB
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -36,6 +35,7 @@ import numpy as np
 from gpu_bridge.verify.refutation import BOUND_AGREEMENT, refuting_point, trusted_bound
 from gpu_bridge.verify.residuals import (
     bound_violations,
+    holds,
     integrality_violation,
     largest_relative_violation,
     lp_residuals,
@@ -97,11 +97,9 @@ def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
         return _grade_infeasible(problem, outcome, options)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         # No engine's word is enough: HiGHS too errs on which of the two a model is.
-        ray = outcome.primal_ray
-        proven = _is_proof(proves_unbounded, problem, ray) and _is_feasible(
-            problem, outcome.x, options
-        )
-        return _claim(outcome, proven)
+        x, ray = outcome.x, outcome.primal_ray
+        proven = ray is not None and proves_unbounded(problem, ray)
+        return _claim(outcome, proven and x is not None and holds(problem, x, options))
     points = _usable_points(problem, outcome)
     if not points:
         return _without_point(outcome)
@@ -212,7 +210,7 @@ def _grade_lp(problem: Problem, outcome: Outcome, x: FloatArray, options: Engine
 
 def _grade_infeasible(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcome:
     """Pass on what is certified, exact, or the word of an engine that nothing speaks against."""
-    if _is_proof(proves_infeasible, problem, outcome.dual_ray):
+    if outcome.dual_ray is not None and proves_infeasible(problem, outcome.dual_ray):
         return _claim(outcome, True)
     refuting = refuting_point(problem, (outcome.x, outcome.candidate))
     if refuting is not None:
@@ -335,12 +333,6 @@ def _stop_reason(outcome: Outcome, optimal: bool) -> StopReason:
     return outcome.stop_reason
 
 
-def _is_proof(
-    proves: Callable[[Problem, FloatArray], bool], problem: Problem, ray: FloatArray | None
-) -> bool:
-    return ray is not None and proves(problem, ray)
-
-
 def _is_rounding(problem: Problem, y: FloatArray | None) -> bool:
     """Whether a ray that came with a claim separates by no more than sums of its parts err by.
 
@@ -359,15 +351,6 @@ def _is_rounding(problem: Problem, y: FloatArray | None) -> bool:
         return False
     gap, size = separation(sides, (problem.lower, problem.upper), y, g, 0.0)
     return abs(gap) <= ROUNDING * size
-
-
-def _is_feasible(problem: Problem, x: FloatArray | None, options: EngineOptions) -> bool:
-    if x is None or not np.isfinite(x).all():
-        return False
-    return (
-        largest_relative_violation(problem, x) <= options.tolerance
-        and integrality_violation(problem, x) <= options.integrality_tolerance
-    )
 
 
 def _cleanest(reduced_cost: FloatArray, outcome: Outcome, tolerance: float) -> FloatArray:

@@ -6,16 +6,17 @@ linopy's status *ok* means that there are values.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from linopy.constants import SolverStatus, Status
 from linopy.constants import TerminationCondition as Condition
 
-from gpu_bridge.adapters.arrays import explanation, why_not_loaded
+from gpu_bridge.adapters.arrays import explanation, may_be_loaded, solve_made, why_not_loaded
 from gpu_bridge.files.solution import read_basis, read_solution, write_basis, write_solution
-from gpu_bridge.options import Options, make_options
+from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem
@@ -56,11 +57,6 @@ def linopy_status(outcome: Outcome, *, has_values: bool) -> Status:
     return status
 
 
-def read_options(given: Mapping[str, Any], log_fn: Path | None) -> Options:
-    """Return the options of a solve, whose log goes to the file ``log_fn``, too."""
-    return make_options(given, None if log_fn is None else {"log_file": log_fn})
-
-
 def read_start(path: Path, problem: Problem) -> Start:
     """Return the point of a solution file, or the basis of a basis file."""
     if not path.is_file() or not path.read_bytes().startswith(b"{"):
@@ -77,6 +73,44 @@ def write_files(outcome: Outcome, solution_fn: Path | None, basis_fn: Path | Non
         write_solution(outcome, solution_fn)
     if basis_fn is not None and not write_basis(outcome, basis_fn):
         logger.warning("The answer has no basis, so '%s' was not written.", basis_fn)
+
+
+def solve_with_files(
+    make: Callable[[], Problem],
+    given: Mapping[str, Any],
+    otherwise: Callable[[], Start | None] = lambda: None,
+    *,
+    solution_fn: Path | None = None,
+    log_fn: Path | None = None,
+    warmstart_fn: Path | None = None,
+    basis_fn: Path | None = None,
+    **ignored: Any,
+) -> tuple[Outcome, bool]:
+    """Solve a problem, with the files that linopy names; also return whether its point counts.
+
+    Parameters
+    ----------
+    make : callable
+        Returns the problem.
+    given : mapping
+        Options.
+    otherwise : callable
+        Returns where to start without the file ``warmstart_fn``.
+    solution_fn, log_fn, warmstart_fn, basis_fn : Path, optional
+        Where the values go, the log, where a point or a basis to start from is read, and where the
+        basis goes.
+    **ignored
+        What linopy has for other solvers.
+    """
+    began = perf_counter()
+    options = make_options(given, None if log_fn is None else {"log_file": log_fn})
+
+    def start(problem: Problem) -> Start | None:
+        return otherwise() if warmstart_fn is None else read_start(warmstart_fn, problem)
+
+    outcome = solve_made(make, options, began, start)
+    write_files(outcome, solution_fn, basis_fn)
+    return outcome, may_be_loaded(outcome, options)
 
 
 def duals_of(outcome: Outcome) -> FloatArray | None:

@@ -6,7 +6,6 @@ It looks for a solver in a list of names, and for what it can do in a table.
 from __future__ import annotations
 
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import linopy.solvers
@@ -15,20 +14,11 @@ from linopy.constants import Result, Solution
 from linopy.solver_capabilities import SOLVER_REGISTRY, SolverFeature, SolverInfo
 from linopy.solvers import Solver
 
-from gpu_bridge.adapters.arrays import may_be_loaded, solve_made
-from gpu_bridge.adapters.linopy.answer import (
-    duals_of,
-    linopy_status,
-    read_options,
-    read_start,
-    write_files,
-)
+from gpu_bridge.adapters.linopy.answer import duals_of, linopy_status, solve_with_files
 from gpu_bridge.adapters.linopy.model import read_model
 from gpu_bridge.files import read_problem
 from gpu_bridge.interrupt import solving
 from gpu_bridge.outcome import Outcome
-from solvers.core.outcome import Start
-from solvers.core.problem import Problem
 
 FEATURES = (
     *("INTEGER_VARIABLES", "DIRECT_API", "LP_FILE_NAMES", "READ_MODEL_FROM_FILE"),
@@ -42,62 +32,22 @@ class GpuHeur(Solver):  # type: ignore[misc]
 
     @solving()
     def solve_problem_from_model(
-        self,
-        model: Any,
-        solution_fn: Path | None = None,
-        log_fn: Path | None = None,
-        warmstart_fn: Path | None = None,
-        basis_fn: Path | None = None,
-        env: None = None,
-        explicit_coordinate_names: bool = False,
+        self, model: Any, *, explicit_coordinate_names: bool = False, **files: Any
     ) -> Result:
         """Solve a model without a file, as ``io_api="direct"`` asks for."""
-        held, files = read_model(model), (solution_fn, log_fn, warmstart_fn, basis_fn)
-        matrices = model.matrices
-        held.outcome, result = self._solve(held.problem, *files)
-        if held.outcome.x is not None and result.status.is_ok:
-            labels = matrices.vlabels, matrices.clabels
-            result.solution = _solution(held.outcome, *labels)
-        result.solver_model = held
-        return result
+        held, matrices = read_model(model), model.matrices
+        held.outcome, loaded = solve_with_files(held.problem, self.solver_options, **files)
+        return _result(held.outcome, loaded, matrices.vlabels, matrices.clabels, held)
 
     @solving()
-    def solve_problem_from_file(
-        self,
-        problem_fn: Path,
-        solution_fn: Path | None = None,
-        log_fn: Path | None = None,
-        warmstart_fn: Path | None = None,
-        basis_fn: Path | None = None,
-        env: None = None,
-    ) -> Result:
+    def solve_problem_from_file(self, problem_fn: Path, **files: Any) -> Result:
         """Solve the model that linopy has written to a file, whose names are its labels."""
-        files = (solution_fn, log_fn, warmstart_fn, basis_fn)
-        outcome, result = self._solve(lambda: read_problem(problem_fn), *files)
-        if outcome.problem is not None and outcome.x is not None and result.status.is_ok:
-            names = outcome.problem.column_names, outcome.problem.row_names
-            result.solution = _solution(outcome, *names)
-        result.solver_model = outcome
-        return result
-
-    def _solve(
-        self,
-        make: Any,
-        solution_fn: Path | None,
-        log_fn: Path | None,
-        warmstart_fn: Path | None,
-        basis_fn: Path | None,
-    ) -> tuple[Outcome, Result]:
-        began = perf_counter()
-        options = read_options(self.solver_options, log_fn)
-
-        def start(problem: Problem) -> Start | None:
-            return None if warmstart_fn is None else read_start(warmstart_fn, problem)
-
-        outcome = solve_made(make, options, began, start)
-        write_files(outcome, solution_fn, basis_fn)
-        status = linopy_status(outcome, has_values=may_be_loaded(outcome, options))
-        return outcome, Result(status, Solution())
+        outcome, loaded = solve_with_files(
+            lambda: read_problem(problem_fn), self.solver_options, **files
+        )
+        problem = outcome.problem
+        names = (None, None) if problem is None else (problem.column_names, problem.row_names)
+        return _result(outcome, loaded, *names, outcome)
 
 
 def register(name: str) -> None:
@@ -107,7 +57,11 @@ def register(name: str) -> None:
     SOLVER_REGISTRY[name] = SolverInfo(name=name, features=known, display_name="gpu-bridge")
 
 
-def _solution(outcome: Outcome, columns: Any, rows: Any) -> Solution:
-    y = duals_of(outcome)
-    dual = Solution().dual if y is None else pd.Series(y, list(rows), dtype=float)
-    return Solution(pd.Series(outcome.x, list(columns), dtype=float), dual, outcome.objective)
+def _result(outcome: Outcome, loaded: bool, columns: Any, rows: Any, held: Any) -> Result:
+    solution = Solution()
+    if loaded and outcome.x is not None and columns is not None:
+        y = duals_of(outcome)
+        dual = solution.dual if y is None else pd.Series(y, list(rows), dtype=float)
+        x = pd.Series(outcome.x, list(columns), dtype=float)
+        solution = Solution(x, dual, outcome.objective)
+    return Result(linopy_status(outcome, has_values=loaded), solution, held)

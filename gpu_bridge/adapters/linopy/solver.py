@@ -8,8 +8,6 @@ kept (``track_updates=True``, from linopy 0.9 on) it changes the numbers between
 
 from __future__ import annotations
 
-from pathlib import Path
-from time import perf_counter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,21 +15,13 @@ from linopy import solvers as linopy_solvers
 from linopy.constants import Result, Solution, SolverReport
 from linopy.solvers import Solver, SolverFeature
 
-from gpu_bridge.adapters.arrays import iterations, may_be_loaded, solve_made
-from gpu_bridge.adapters.linopy.answer import (
-    duals_of,
-    linopy_status,
-    read_options,
-    read_start,
-    write_files,
-)
+from gpu_bridge.adapters.arrays import iterations
+from gpu_bridge.adapters.linopy.answer import duals_of, linopy_status, solve_with_files
 from gpu_bridge.adapters.linopy.model import SolverModel, read_model
 from gpu_bridge.files import read_problem
 from gpu_bridge.interrupt import solving
-from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import Start
-from solvers.core.problem import Problem
 
 
 class GpuHeur(Solver[None]):  # type: ignore[misc]
@@ -70,52 +60,22 @@ class GpuHeur(Solver[None]):  # type: ignore[misc]
         self._cache_model_labels(self.model)
 
     @solving()
-    def _run_direct(
-        self,
-        solution_fn: Path | None = None,
-        log_fn: Path | None = None,
-        warmstart_fn: Path | None = None,
-        basis_fn: Path | None = None,
-        **keywords: Any,
-    ) -> Result:
-        began = perf_counter()
-        options = read_options(self.options, log_fn)
+    def _run_direct(self, **files: Any) -> Result:
         held: SolverModel = self.solver_model
-
-        def start(problem: Problem) -> Start:
-            return (
-                Start(basis=held.last_basis)
-                if warmstart_fn is None
-                else read_start(warmstart_fn, problem)
-            )
-
-        outcome = solve_made(held.problem, options, began, start)
-        held.outcome = outcome
-        write_files(outcome, solution_fn, basis_fn)
-        return self._finish(outcome, options, self._by_label(outcome))
+        held.outcome, loaded = solve_with_files(
+            held.problem, self.options, lambda: Start(basis=held.last_basis), **files
+        )
+        return self._finish(held.outcome, loaded, self._by_label(held.outcome))
 
     @solving()
-    def _run_file(
-        self,
-        solution_fn: Path | None = None,
-        log_fn: Path | None = None,
-        warmstart_fn: Path | None = None,
-        basis_fn: Path | None = None,
-        **keywords: Any,
-    ) -> Result:
-        began = perf_counter()
-        options = read_options(self.options, log_fn)
+    def _run_file(self, **files: Any) -> Result:
+        outcome, loaded = solve_with_files(
+            lambda: read_problem(self._problem_fn), self.options, **files
+        )
+        return self._finish(outcome, loaded, self._by_name(outcome))
 
-        def start(problem: Problem) -> Start | None:
-            return None if warmstart_fn is None else read_start(warmstart_fn, problem)
-
-        outcome = solve_made(lambda: read_problem(self._problem_fn), options, began, start)
-        write_files(outcome, solution_fn, basis_fn)
-        return self._finish(outcome, options, self._by_name(outcome))
-
-    def _finish(self, outcome: Outcome, options: Options, solution: Solution) -> Result:
+    def _finish(self, outcome: Outcome, loaded: bool, solution: Solution) -> Result:
         """Return linopy's result; ``solution`` stays out of it where it may not be loaded."""
-        loaded = may_be_loaded(outcome, options)
         held = self.solver_model if self.solver_model is not None else outcome
         return self._make_result(
             linopy_status(outcome, has_values=loaded),

@@ -7,13 +7,13 @@ few passes over lists; so whether somebody tells of a change, or it is found, co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from pyomo.core.base import Constraint, Objective, SOSConstraint
 
 from gpu_bridge.adapters.pyomo.config import GpuHeurConfig
-from gpu_bridge.adapters.pyomo.interface import AutoUpdateConfig, PersistentSolverBase, Results
+from gpu_bridge.adapters.pyomo.interface import AutoUpdateConfig, PersistentSolverBase
 from gpu_bridge.adapters.pyomo.solver import GpuHeur
 from solvers.core.errors import ProblemError
 
@@ -145,8 +145,6 @@ class PersistentGpuHeur(InstanceKeeper, PersistentSolverBase):  # type: ignore[m
 
     CONFIG = PersistentConfig()
 
-    _results: Results | None = None
-
     def instance_of(self, model: Any, config: Any) -> Instance:
         """Return the instance, up to date as far as the solver looks for changes itself."""
         if self._instance is None or self._instance.model is not model:
@@ -154,12 +152,6 @@ class PersistentGpuHeur(InstanceKeeper, PersistentSolverBase):  # type: ignore[m
         assert self._instance is not None
         self._follow(config)
         return self._instance
-
-    def solve(self, model: Any, **kwds: Any) -> Results:
-        """Solve a model, which becomes the instance if it is not; see :meth:`GpuHeur.solve`."""
-        self._results = None
-        self._results = super().solve(model, **kwds)
-        return self._results
 
     def update(self, **kwds: Any) -> None:
         """Look for changes of the model now, as the next solve would."""
@@ -179,23 +171,6 @@ class PersistentGpuHeur(InstanceKeeper, PersistentSolverBase):  # type: ignore[m
             constraints=wanted.check_for_new_or_removed_constraints,
             objective=wanted.check_for_new_objective,
         )
-
-    def _get_primals(self, vars_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
-        found: Mapping[Any, float] = self._loader().get_vars(vars_to_load)
-        return found
-
-    def _get_duals(self, cons_to_load: Sequence[Any] | None = None) -> dict[Any, float]:
-        found: dict[Any, float] = self._loader().get_duals(cons_to_load)
-        return found
-
-    def _get_reduced_costs(self, vars_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
-        found: Mapping[Any, float] = self._loader().get_reduced_costs(vars_to_load)
-        return found
-
-    def _loader(self) -> Any:
-        if self._results is None:
-            raise ProblemError("There is no solution yet; call solve(model) first.")
-        return self._results.solution_loader
 
 
 def check_data(component: Any) -> None:

@@ -163,18 +163,7 @@ def within(problem: Problem, decisions: Sequence[Bounds]) -> Problem:
     lower, upper = problem.lower.copy(), problem.upper.copy()
     for column, low, high in decisions:
         lower[column], upper[column] = low, high
-    return Problem.from_canonical(
-        cost=problem.cost.copy(),
-        matrix=problem.entries,
-        row_lower=problem.row_lower.copy(),
-        row_upper=problem.row_upper.copy(),
-        lower=lower,
-        upper=upper,
-        integrality=problem.integrality.copy(),
-        offset=problem.offset,
-        maximize=problem.maximize,
-        name=problem.name,
-    )
+    return problem.with_limits(lower, upper, problem.row_lower.copy(), problem.row_upper.copy())
 
 
 # A member at work: one solve on a worker, which hears of the others' points and bounds.

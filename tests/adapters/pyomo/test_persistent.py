@@ -204,8 +204,9 @@ def test_new_one_finds_what_changed(model: Any) -> None:
     solver = NewFactory("gpuheur_persistent")
     assert solver.solve(model).incumbent_objective == pytest.approx(7)
     model.more = pyo.Constraint(expr=model.y <= 1)
-    assert solver.solve(model).incumbent_objective == pytest.approx(5)
-    assert solver._get_duals()[model.more] == pytest.approx(1)
+    results = solver.solve(model)
+    assert results.incumbent_objective == pytest.approx(5)
+    assert results.solution_loader.get_duals()[model.more] == pytest.approx(1)
     del model.more
     model.p.set_value(3)
     assert solver.solve(model).incumbent_objective == pytest.approx(10)
