@@ -6,6 +6,7 @@ A table in any form becomes columns of numbers, these become a batch, and its an
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 IndexArray = npt.NDArray[np.int64]
 
 
-class TableResults:
+class TableResults(ABC):
     """The answers for the rows of a table, (K,) of everything, in the model's own sense.
+
+    Variables and constraints are given themselves or by name.
 
     Attributes
     ----------
@@ -53,6 +56,22 @@ class TableResults:
         """Status of each row's answer."""
         return self.outcomes.statuses
 
+    def value(self, variable: Any) -> Any:
+        """Return the values (K,) of a variable, NaN where there is no point."""
+        return self._of("x", variable)
+
+    def reduced_cost(self, variable: Any) -> Any:
+        """Return d(objective)/d(bound) (K,) of a variable, NaN where there are no duals."""
+        return self._of("reduced_cost", variable)
+
+    def dual(self, constraint: Any) -> Any:
+        """Return d(objective)/d(side) (K,) of a constraint, NaN where there are no duals."""
+        return self._of("row_dual", constraint)
+
+    @abstractmethod
+    def _of(self, name: str, part: Any) -> Any:
+        """Return what an array of the outcomes holds of a variable; duals are of a constraint."""
+
     def _with_point(self, k: int) -> Outcome:
         """Return the answer for a row that is to be loaded.
 
@@ -72,6 +91,15 @@ class TableResults:
             return np.zeros((0, *np.shape(places)))
         array: FloatArray = getattr(self.outcomes, name)[:, places]
         return array
+
+    def _as_dict(self, table: Mapping[str, FloatArray], variables: Iterable[Any]) -> dict[str, Any]:
+        """Return columns of the table, status and objective, and of variables, by name."""
+        columns: dict[str, Any] = dict(table)
+        columns["status"] = [status.name.lower() for status in self.status]
+        columns["objective"] = self.objective
+        for variable in variables:
+            columns[str(getattr(variable, "name", variable))] = self.value(variable)
+        return columns
 
 
 def solve_rows(
@@ -194,6 +222,19 @@ def name_and_part(key: str) -> tuple[str, str]:
             "'NAME.upper', or a pair of both for a coefficient."
         )
     return name, part
+
+
+def is_coefficient(key: Any) -> bool:
+    """Whether a key is a pair of a constraint and a variable."""
+    return isinstance(key, tuple) and len(key) == 2
+
+
+def key_text(key: Any) -> str:
+    """Return a column's key as text: ``row[column]`` for the pair of a coefficient."""
+    if not is_coefficient(key):
+        return str(key)
+    row, column = (str(getattr(part, "name", part)) for part in key)
+    return f"{row}[{column}]"
 
 
 class TableData:

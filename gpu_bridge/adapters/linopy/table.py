@@ -17,6 +17,8 @@ from gpu_bridge.adapters.table import (
     TableData,
     TableResults,
     columns_of,
+    is_coefficient,
+    key_text,
     length_of,
     name_and_part,
     numbers_of,
@@ -32,33 +34,23 @@ ROW = "row"
 
 
 class LinopyTableResults(TableResults):
-    """The answers for the rows of a table, as DataArrays whose first dimension is the table's."""
+    """The answers for the rows of a table, as DataArrays whose first dimension is the table's.
+
+    Entries that are masked are NaN.
+    """
 
     def __init__(self, places: Places, rows: xarray.DataArray, outcomes: Outcomes) -> None:
         super().__init__(outcomes)
         self._places = places
         self._rows = rows
 
-    def value(self, variable: Any) -> xarray.DataArray:
-        """Return the values of a variable, NaN where there is no point or it is masked."""
-        return self._array("x", *self._places.of_variable(variable))
-
-    def reduced_cost(self, variable: Any) -> xarray.DataArray:
-        """Return d(objective)/d(bound) of a variable, NaN where there are no duals."""
-        return self._array("reduced_cost", *self._places.of_variable(variable))
-
-    def dual(self, constraint: Any) -> xarray.DataArray:
-        """Return d(objective)/d(right-hand side) of a constraint, NaN where there are no duals."""
-        return self._array("row_dual", *self._places.of_constraint(constraint))
+    def _of(self, name: str, part: Any) -> xarray.DataArray:
+        places = self._places
+        of = places.of_constraint if name == "row_dual" else places.of_variable
+        return self._array(name, *of(part))
 
     def load(self, k: int) -> None:
-        """Give the model the values, duals and status of row k; its data stay its own.
-
-        Raises
-        ------
-        ProblemError
-            There is no feasible point for that row.
-        """
+        """Give the model the values, duals and status of row k; its data stay its own."""
         outcome, model = self._with_point(k), self._places.model
         row = {self._rows.dims[0]: k}
         for name in model.variables:
@@ -147,7 +139,7 @@ class _Part:
     def __init__(self, places: Places, key: Any) -> None:
         self._key = key
         self._variable: IndexArray | None = None
-        if isinstance(key, tuple) and len(key) == 2:
+        if is_coefficient(key):
             self.labels, self._places = places.of_constraint(key[0])
             self._variable = places.of_variable(key[1])[1]
             return
@@ -156,10 +148,7 @@ class _Part:
         self.labels, self._places = of(name)
 
     def __str__(self) -> str:
-        if self._variable is None:
-            return str(self._key)
-        row, column = (str(getattr(part, "name", part)) for part in self._key)
-        return f"{row}[{column}]"
+        return key_text(self._key)
 
     def aligned(self, column: xarray.DataArray) -> xarray.DataArray:
         """Return a column with the dimensions of the part, in its order, after the table's own."""

@@ -20,6 +20,8 @@ from gpu_bridge.adapters.table import (
     TableData,
     TableResults,
     columns_of,
+    is_coefficient,
+    key_text,
     length_of,
     name_and_part,
     numbers_of,
@@ -39,17 +41,9 @@ class PulpTableResults(TableResults):
         self._places = places
         self._table = table
 
-    def value(self, variable: Any) -> FloatArray:
-        """Return the values (K,) of a variable, NaN where there is no point."""
-        return self._columns("x", self._places.column(variable))
-
-    def reduced_cost(self, variable: Any) -> FloatArray:
-        """Return d(objective)/d(bound) (K,) of a variable, NaN where there are no duals."""
-        return self._columns("reduced_cost", self._places.column(variable))
-
-    def dual(self, constraint: Any) -> FloatArray:
-        """Return d(objective)/d(right-hand side) (K,), NaN where there are no duals."""
-        return self._columns("row_dual", self._places.row(constraint))
+    def _of(self, name: str, part: Any) -> FloatArray:
+        places = self._places
+        return self._columns(name, (places.row if name == "row_dual" else places.column)(part))
 
     def as_dict(self, variables: Iterable[Any] | None = None) -> dict[str, Any]:
         """Return columns by name, ready for ``pandas.DataFrame``.
@@ -57,21 +51,10 @@ class PulpTableResults(TableResults):
         Those of the table, ``status`` (its name in small letters), ``objective``, and the
         variables given, by default all.
         """
-        columns: dict[str, Any] = dict(self._table)
-        columns["status"] = [status.name.lower() for status in self.status]
-        columns["objective"] = self.objective
-        for variable in self._places.names if variables is None else variables:
-            columns[str(getattr(variable, "name", variable))] = self.value(variable)
-        return columns
+        return self._as_dict(self._table, self._places.names if variables is None else variables)
 
     def load(self, k: int) -> None:
-        """Give the model the values, prices and slacks of row k; its data stay its own.
-
-        Raises
-        ------
-        ProblemError
-            There is no feasible point for that row.
-        """
+        """Give the model the values, prices and slacks of row k; its data stay its own."""
         outcome = self._with_point(k)
         lp, arrays, problem = self._places.lp, self._places.arrays, outcome.problem
         assert problem is not None
@@ -135,7 +118,8 @@ def solve_pulp_table(
             "solve its rows one by one."
         )
     places = Places(lp, arrays)
-    columns = {_key(key): (key, numbers_of(column, _key(key))) for key, column in columns_of(table)}
+    named = ((key_text(key), key, column) for key, column in columns_of(table))
+    columns = {name: (key, numbers_of(column, name)) for name, key, column in named}
     values = {name: column for name, (_, column) in columns.items()}
     for name, column in values.items():
         if column.ndim != 1:
@@ -149,16 +133,8 @@ def solve_pulp_table(
     return PulpTableResults(places, values, outcomes)
 
 
-def _key(key: Any) -> str:
-    """Return a column's key as text: ``row[column]`` for the pair of a coefficient."""
-    if isinstance(key, tuple) and len(key) == 2:
-        row, column = (str(getattr(part, "name", part)) for part in key)
-        return f"{row}[{column}]"
-    return str(key)
-
-
 def _put(data: TableData, places: Places, key: Any, name: str, values: FloatArray) -> None:
-    if isinstance(key, tuple) and len(key) == 2:
+    if is_coefficient(key):
         row, column = np.array([places.row(key[0])]), np.array([places.column(key[1])])
         data.put_coefficients(row, column, values, name)
         return

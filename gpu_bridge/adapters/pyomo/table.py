@@ -25,7 +25,10 @@ CONVERSION_SHARE = 0.5
 
 
 class PyomoTableResults(TableResults):
-    """The answers for the rows of a table, by Pyomo's components or their names."""
+    """The answers for the rows of a table, by Pyomo's components or their names.
+
+    A variable that takes no part keeps the value it has.
+    """
 
     def __init__(
         self,
@@ -40,25 +43,14 @@ class PyomoTableResults(TableResults):
         self._converted = converted  # one for all rows, or one for each
         self._places: dict[tuple[int, str], dict[int, int]] = {}
 
-    def value(self, variable: Any) -> FloatArray:
-        """Return the values of a variable, given itself or by name.
-
-        NaN where there is no point; a variable that takes no part keeps the value it has.
-        """
-        found = self._component(variable, VarData, "variable")
-        here = np.nan if found.value is None else float(found.value)
-        absent = np.where(np.isfinite(self.objective), here, np.nan)
-        return self._column("x", found, "columns", absent)
-
-    def reduced_cost(self, variable: Any) -> FloatArray:
-        """Return d(objective)/d(bound) of a variable, NaN where there are no duals."""
-        found = self._component(variable, VarData, "variable")
-        return self._column("reduced_cost", found, "columns", np.full(len(self), np.nan))
-
-    def dual(self, constraint: Any) -> FloatArray:
-        """Return d(objective)/d(side) of a constraint, NaN where there are no duals."""
-        found = self._component(constraint, ConstraintData, "constraint")
-        return self._column("row_dual", found, "rows", np.full(len(self), np.nan))
+    def _of(self, name: str, part: Any) -> FloatArray:
+        absent = np.full(len(self), np.nan)
+        if name == "row_dual":
+            return self._column(name, self._component(part, ConstraintData), "rows", absent)
+        found = self._component(part, VarData)
+        if name == "x" and found.value is not None:
+            absent[np.isfinite(self.objective)] = found.value
+        return self._column(name, found, "columns", absent)
 
     def as_dict(self, variables: Iterable[Any] | None = None) -> dict[str, Any]:
         """Return columns by name, ready for ``pandas.DataFrame``.
@@ -66,28 +58,18 @@ class PyomoTableResults(TableResults):
         The parameters of the table, ``status`` (its name in small letters), ``objective``, and
         the variables given, by default all that take part.
         """
-        columns: dict[str, Any] = {
+        table = {
             parameter.name: self._table.values[:, place]
             for place, parameter in enumerate(self._table.parameters)
         }
-        columns["status"] = [status.name.lower() for status in self.status]
-        columns["objective"] = self.objective
         if variables is None:
             known = next((item for item in self._converted if item is not None), None)
             variables = [] if known is None else known.columns
-        for variable in variables:
-            found = self._component(variable, VarData, "variable")
-            columns[found.name] = self.value(found)
-        return columns
+        found = [self._component(variable, VarData) for variable in variables]
+        return self._as_dict(table, found)
 
     def load(self, k: int) -> None:
-        """Give the model the parameters of row k and the values of its solution.
-
-        Raises
-        ------
-        ProblemError
-            There is no feasible point for that row.
-        """
+        """Give the model the parameters of row k and the values of its solution."""
         outcome = self._with_point(k)
         converted = self._converted[k if len(self._converted) > 1 else 0]
         assert outcome.x is not None
@@ -98,9 +80,10 @@ class PyomoTableResults(TableResults):
             variable.set_value(number, True)
         StaleFlagManager.mark_all_as_stale(delayed=True)
 
-    def _component(self, wanted: Any, kind: type, what: str) -> Any:
+    def _component(self, wanted: Any, kind: type) -> Any:
         found = self._model.find_component(wanted) if isinstance(wanted, str) else wanted
         if not isinstance(found, kind):
+            what = "variable" if kind is VarData else "constraint"
             raise ProblemError(
                 f"The model '{self._model.name}' has no {what} '{wanted}'; an indexed one is "
                 "named with its index."
