@@ -60,12 +60,7 @@ class Singles:
         widths = {_width(outcome, name) for outcome in self.outcomes}
         if self.batch is not None:
             widths = {_width_of(self.batch.problem, name)}
-        if len(widths) != 1:
-            raise ProblemError(
-                f"The members differ in size, so there is no one array of '{name}'; "
-                "read it from each outcome."
-            )
-        width = widths.pop()
+        width = _the_one(widths, name)
         missing = np.full(width, np.nan)
         filled = [missing if value is None else value for value in values]
         return np.array(filled, dtype=np.float64).reshape(len(self), width)
@@ -315,12 +310,10 @@ class Outcomes(LazySequence[Outcome]):
 
     def _stacked(self, name: str) -> FloatArray:
         found = [part.array(name) for part in self._parts]
-        if len({array.shape[1] for array in found}) > 1:
-            raise ProblemError(
-                f"The members differ in size, so there is no one array of '{name}'; "
-                "read it from each outcome."
-            )
-        return self._joined(found) if found else np.zeros((0, 0))
+        if not found:
+            return np.zeros((0, 0))
+        _the_one({array.shape[1] for array in found}, name)
+        return self._joined(found)
 
     def _joined(self, of_parts: list[FloatArray]) -> FloatArray:
         """Put the values of the parts in the order of the members."""
@@ -340,6 +333,15 @@ def proven_bounds(objective: FloatArray, dual_objective: FloatArray) -> FloatArr
     agree = np.abs(objective - dual_objective) <= BOUND_AGREEMENT * (1.0 + np.abs(objective))
     bounds: FloatArray = np.where(agree, objective, dual_objective)
     return bounds
+
+
+def _the_one(widths: set[int], name: str) -> int:
+    if len(widths) != 1:
+        raise ProblemError(
+            f"The members differ in size, so there is no one array of '{name}'; read it from each "
+            "outcome."
+        )
+    return widths.pop()
 
 
 def _width(outcome: Outcome, name: str) -> int:

@@ -163,17 +163,15 @@ def _together(
         objective, bound = -objective, -bound
     for k, outcome in others.items():
         objective[k], bound[k] = outcome.objective, outcome.bound
-    gap = np.abs(figures["objective"] - figures["dual_objective"])
-    residuals = {
-        name: figures[name]
-        for name in ("primal", "primal_relative", "dual", "dual_relative", "gap_relative")
-    }
+    names = ("primal", "primal_relative", "dual", "dual_relative", "gap_relative")
+    residuals = {name: figures[name] for name in names}
+    residuals["gap"] = np.abs(figures["objective"] - figures["dual_objective"])
     return Together(
         batch=batch,
         arrays=arrays,
         objective=objective,
         bound=bound,
-        residuals={**residuals, "gap": gap},
+        residuals=residuals,
         iterations=answer.iterations.astype(np.float64),
         device=answer.device,
         seconds=progress.seconds,
@@ -269,32 +267,20 @@ def _grade(problem: Problem, k: int, answer: BatchAnswer, options: Options) -> C
         "device": answer.device,
         "statistics": {"iterations": int(answer.iterations[k])},
     }
-    ending = answer.ending[k]
+    ending, n = answer.ending[k], problem.num_columns
+    status, reason = SolutionStatus.NOTHING, StopReason.CONVERGED
     if ending == Ending.INFEASIBLE:
-        rays = cleaned(answer.row_dual[k])
-        ray = next((ray for ray in rays if proves_infeasible(problem, ray)), None)
-        claim = Claim(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, dual_ray=ray, **common)
-        return verify(problem, claim, options)
-    if ending == Ending.UNBOUNDED:
-        claim = Claim(
-            SolutionStatus.UNBOUNDED,
-            StopReason.CONVERGED,
-            x=answer.x[k],
-            primal_ray=answer.rays[k],
-            **common,
-        )
-        return verify(problem, claim, options)
-    n = problem.num_columns
-    status = answer.basis[k]
-    claim = Claim(
-        SolutionStatus.NOTHING,
-        StopReason.CONVERGED if ending == Ending.OPTIMAL else StopReason.ITERATION_LIMIT,
-        x=answer.x[k],
-        row_dual=answer.row_dual[k],
-        basis=Basis(status[:n], status[n:]),
-        **common,
-    )
-    return verify(problem, claim, options)
+        status, rays = SolutionStatus.INFEASIBLE, cleaned(answer.row_dual[k])
+        common["dual_ray"] = next((ray for ray in rays if proves_infeasible(problem, ray)), None)
+    elif ending == Ending.UNBOUNDED:
+        status = SolutionStatus.UNBOUNDED
+        common |= {"x": answer.x[k], "primal_ray": answer.rays[k]}
+    else:
+        basis = Basis(answer.basis[k][:n], answer.basis[k][n:])
+        common |= {"x": answer.x[k], "row_dual": answer.row_dual[k], "basis": basis}
+        if ending != Ending.OPTIMAL:
+            reason = StopReason.ITERATION_LIMIT
+    return verify(problem, Claim(status, reason, **common), options)
 
 
 def cleaned(ray: FloatArray) -> list[FloatArray]:

@@ -128,7 +128,8 @@ def solve(
             explained=explanation,
         )
         if problem.is_mip:
-            outcome = _with_answer_in_pool(outcome)
+            # which begins with the answer, whoever found it and kept no pool
+            outcome = dataclasses.replace(outcome, pool=pool_solutions(outcome))
             if options.pool_search == "best" and outcome.solution_status is SolutionStatus.OPTIMAL:
                 from gpu_bridge.pipeline.pool_search import with_best_points
 
@@ -168,11 +169,6 @@ def _cpu_name() -> str:
     from solvers.core.device import cpu
 
     return cpu().name
-
-
-def _with_answer_in_pool(outcome: Outcome) -> Outcome:
-    """Return an outcome whose pool begins with its point, whoever found it and kept no pool."""
-    return dataclasses.replace(outcome, pool=pool_solutions(outcome))
 
 
 def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()) -> Outcome:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 """Most constraints at their limits, and most improvements, that are listed."""
 
-Pairs = tuple[tuple[str, str], ...]
 Table = tuple[tuple[str, ...], ...]
 
 ERRORS = (
@@ -42,28 +40,6 @@ ERRORS = (
     ("gap", "how far primal and dual objective lie apart"),
 )
 """Residuals by name, in words."""
-
-
-@dataclass(frozen=True)
-class Page:
-    """What stands on a page, as text; empty parts are left out."""
-
-    title: str
-    answer: str
-    mood: str
-    summary: Pairs
-    picture: str
-    improvements: Table
-    contenders: Pairs
-    residuals: Table
-    tight: Table
-    tight_hidden: int
-    conflict_head: str
-    conflict: tuple[str, ...]
-    relaxation: tuple[str, ...]
-    direction: str
-    model: Pairs
-    log: str
 
 
 def write_page(outcome: Outcome, path: AnyPath) -> None:
@@ -112,40 +88,28 @@ def require_jinja() -> None:
         )
 
 
-def make_page(outcome: Outcome) -> Page:
-    """Put into words what is known about a solve."""
-    problem = outcome.problem
+def make_page(outcome: Outcome) -> dict[str, Any]:
+    """Put into words what is known about a solve; empty parts are left out of the page."""
+    problem, conflict = outcome.problem, outcome.conflict
     tight, hidden = _tight_rows(outcome)
-    conflict = outcome.conflict
-    head = ""
-    if conflict is not None:
-        head = (
-            "These cannot hold together; without any one of them the others can."
-            if conflict.minimal
-            else "These cannot hold together; not all may be needed."
-        )
-    return Page(
-        title=_title(problem),
-        answer=outcome.answer,
-        mood=_mood(outcome.solution_status),
-        summary=tuple(_summary(outcome)),
-        picture=_picture(outcome),
-        improvements=_improvements(outcome),
-        contenders=tuple(outcome.contenders.items()),
-        residuals=tuple(_residuals(outcome)),
-        tight=tight,
-        tight_hidden=hidden,
-        conflict_head=head,
-        conflict=() if conflict is None else conflict.lines,
-        relaxation=() if outcome.relaxation is None else outcome.relaxation.lines,
-        direction="" if outcome.primal_ray is None else outcome.explanation,
-        model=() if problem is None else tuple(_model(problem)),
-        log=outcome.log,
-    )
-
-
-def _title(problem: Problem | None) -> str:
-    return (problem.name if problem is not None else "") or "A model without a name"
+    return {
+        "title": (problem.name if problem is not None else "") or "A model without a name",
+        "answer": outcome.answer,
+        "mood": _mood(outcome.solution_status),
+        "summary": tuple(_summary(outcome)),
+        "picture": _picture(outcome),
+        "improvements": _improvements(outcome),
+        "contenders": tuple(outcome.contenders.items()),
+        "residuals": tuple(_residuals(outcome)),
+        "tight": tight,
+        "tight_hidden": hidden,
+        "conflict": () if conflict is None else conflict.lines,
+        "conflict_is_minimal": conflict is not None and conflict.minimal,
+        "relaxation": () if outcome.relaxation is None else outcome.relaxation.lines,
+        "direction": "" if outcome.primal_ray is None else outcome.explanation,
+        "model": () if problem is None else tuple(_model(problem)),
+        "log": outcome.log,
+    }
 
 
 def _mood(status: SolutionStatus) -> str:

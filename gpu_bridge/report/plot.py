@@ -60,11 +60,7 @@ def plot_history(outcome: Outcome, path: AnyPath | None = None) -> Any:
     FileFormatError
         The file cannot be written or has an ending that is no picture format.
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.0), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_figure()
     seconds, incumbent, bound = history_arrays(outcome)
     if outcome.iterations and np.unique(incumbent[np.isfinite(incumbent)]).size <= 1:
         _draw_residuals(axes, outcome)
@@ -76,6 +72,15 @@ def plot_history(outcome: Outcome, path: AnyPath | None = None) -> Any:
     if path is not None:
         save_figure(figure, path)
     return figure
+
+
+def new_figure() -> tuple[Any, Any]:
+    """Return an empty figure and its axes; raises where Matplotlib is not installed."""
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.4, 4.0), dpi=150, layout="constrained")
+    return figure, figure.add_subplot()
 
 
 def has_history(outcome: Outcome) -> bool:

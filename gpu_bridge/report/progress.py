@@ -305,14 +305,8 @@ class BridgeProgress(Progress):
             sign = -1.0 if self.maximize else 1.0
             found = found_by(outcome)
             seconds, source = (outcome.seconds, outcome.engine) if found is None else found
-            last = Sighting(
-                sign * outcome.objective,
-                sign * outcome.bound,
-                seconds,
-                source,
-                outcome.x.copy(),
-                True,
-            )
+            values = sign * outcome.objective, sign * outcome.bound
+            last = Sighting(*values, seconds, source, outcome.x.copy(), verified=True)
         watcher.finish(last, lambda: 0.0 if self.interrupted else self.time_left)
 
     def _end_by_watcher(self, reason: str) -> None:
@@ -380,14 +374,12 @@ class BridgeProgress(Progress):
 
 
 def _header(problem: Problem, options: Options, device: str | Callable[[], str]) -> str:
-    from gpu_bridge.report.log_text import version_line
-    from gpu_bridge.report.statistics import (
-        model_statistics,  # the log of a small model is seldom read
-    )
+    # the log of a small model is seldom read
+    from gpu_bridge.report.statistics import model_statistics
 
     device = device if isinstance(device, str) else device()
     statistics = model_statistics(problem)
-    lines = [version_line(), "", *log_text.model_lines(statistics)]
+    lines = [log_text.version_line(), "", *log_text.model_lines(statistics)]
     lines.append(log_text.labelled("Device", f"{device}, {_threads(options.threads)}"))
     changed = log_text.changed_options(options)
     if changed:
@@ -398,9 +390,7 @@ def _header(problem: Problem, options: Options, device: str | Callable[[], str])
 
 
 def _footer(outcome: Outcome) -> str:
-    from gpu_bridge.report.log_text import footer_lines
-
-    return "\n".join(["", *footer_lines(outcome)])
+    return "\n".join(["", *log_text.footer_lines(outcome)])
 
 
 def _threads(wanted: int) -> str:

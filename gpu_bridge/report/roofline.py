@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu_bridge.paths import AnyPath
 from gpu_bridge.report.log_text import byte_size, labelled
-from gpu_bridge.report.plot import require_matplotlib, save_figure
+from gpu_bridge.report.plot import new_figure, save_figure
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
 from solvers.core.problem import Problem
@@ -147,24 +147,9 @@ def plot_roofline(report: RooflineReport, path: AnyPath | None = None) -> Any:
     Roofs are the bandwidths times the intensity; each product is a point at its intensity and the
     speed achieved, with a thin line up to what the model predicts.
 
-    Parameters
-    ----------
-    report : RooflineReport
-    path : path, optional
-        Also write the picture to this file; its ending (.png, .pdf, .svg) sets the format.
-
-    Raises
-    ------
-    GpuBridgeError
-        Matplotlib is not installed.
-    FileFormatError
-        The file cannot be written or has an ending that is no picture format.
+    ``path`` and what is raised are those of :func:`gpu_bridge.report.plot.plot_history`.
     """
-    require_matplotlib()
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 4.0), dpi=150, layout="constrained")
-    axes = figure.add_subplot()
+    figure, axes = new_figure()
     intensities = _draw_points(axes, report)
     _draw_roofs(
         axes, report, np.array([min(intensities) / PLOT_MARGIN, max(intensities) * PLOT_MARGIN])

@@ -22,44 +22,24 @@ PYOMO_NAMES = ("threads", "time_limit", "rel_gap", "abs_gap")
 class GpuHeurConfig(BranchAndBoundConfig):  # type: ignore[misc]
     """Pyomo's branch-and-bound settings, the warm start switches and a callback."""
 
-    def __init__(
-        self,
-        description: str | None = None,
-        doc: str | None = None,
-        implicit: bool = False,
-        implicit_domain: Any = None,
-        visibility: int = 0,
-    ) -> None:
-        super().__init__(
-            description=description,
-            doc=doc,
-            implicit=implicit,
-            implicit_domain=implicit_domain,
-            visibility=visibility,
-        )
-        self.warmstart: bool = self.declare(
-            "warmstart",
-            ConfigValue(
-                default=False,
-                domain=Bool,
-                description="Start from the current values of the variables.",
+    warmstart: bool
+    warmstart_discrete_vars: bool
+    on_solution: Callable[[Improvement], object] | None
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        for name, default, domain, description in (
+            ("warmstart", False, Bool, "Start from the current values of the variables."),
+            (
+                *("warmstart_discrete_vars", False, Bool),
+                "Start from the current values of the integer variables only.",
             ),
-        )
-        self.warmstart_discrete_vars: bool = self.declare(
-            "warmstart_discrete_vars",
-            ConfigValue(
-                default=False,
-                domain=Bool,
-                description="Start from the current values of the integer variables only.",
+            (
+                *("on_solution", None, None),
+                "Called with each better point; the solve ends if it returns True.",
             ),
-        )
-        self.on_solution: Callable[[Improvement], object] | None = self.declare(
-            "on_solution",
-            ConfigValue(
-                default=None,
-                description="Called with each better point; the solve ends if it returns True.",
-            ),
-        )
+        ):
+            self.declare(name, ConfigValue(default, domain, description))
 
 
 class CallConfig:
