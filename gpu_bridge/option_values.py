@@ -11,15 +11,6 @@ from typing import Any, NamedTuple
 
 from solvers.core.errors import OptionError
 
-RETIRED = {
-    ("method", "knapsack-bb"): "knapsack_branch_and_bound.solve(problem)",
-    **{
-        ("simplex_variant", f"paper-{name}"): f"simplex_variants.solve(problem, variant='{name}')"
-        for name in ("cpu", "naive", "resident", "graphs")
-    },
-}
-"""Values that options had once, and the call in ``solvers.papers`` that does what they did."""
-
 ENDLESS = 2**62
 """From here on a limit on a count is none; solvers write it as 1e20, 1e100 or infinity."""
 
@@ -164,9 +155,6 @@ def _in_range(row: OptionRow, value: Any, label: str) -> Any:
 
 
 def _in_choices(row: OptionRow, value: str, label: str) -> str:
-    call = RETIRED.get((row.name, value))
-    if call is not None:
-        raise OptionError(f"{label} no longer takes {value!r}; call solvers.papers.{call} instead.")
     if row.choices and not any(_is_choice(value, choice) for choice in row.choices):
         import difflib
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gpu_bridge.option_values import RETIRED, OptionRow
+from gpu_bridge.option_values import OptionRow
 from gpu_bridge.options import Options, make_options, option_table
 from gpu_bridge.report.option_docs import markdown_table, text_table
 from solvers.core.errors import OptionError
@@ -123,15 +122,6 @@ def test_wrong_choice_is_refused_with_the_nearest() -> None:
         make_options(method="HIGHS")
     with pytest.raises(OptionError, match=r"one of auto, cuda, cuda:N, .*cpu; 'quantum' was given"):
         make_options(device="quantum")
-
-
-@pytest.mark.parametrize(("name", "value"), RETIRED)
-def test_a_retired_value_is_refused_with_the_call_that_does_the_same(name: str, value: str) -> None:
-    with pytest.raises(OptionError, match=rf"'{name}' no longer takes '{value}'; call ") as refused:
-        make_options({name: value})
-    dotted = str(refused.value).partition("call ")[2].partition("(")[0]
-    module, _, call = dotted.rpartition(".")
-    assert callable(getattr(importlib.import_module(module), call))
 
 
 @through(

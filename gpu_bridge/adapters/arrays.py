@@ -14,7 +14,6 @@ from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options
-    from gpu_bridge.outcome import Outcome
     from solvers.core.outcome import Basis, Start
 
 

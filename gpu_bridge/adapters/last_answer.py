@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +18,6 @@ import numpy.typing as npt
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.process_state import Slot
-
-if TYPE_CHECKING:
-    from solvers.core.outcome import Basis
-    from solvers.core.problem import Problem
-
 
 Places = npt.NDArray[np.int64]
 

@@ -10,12 +10,11 @@ is.
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-import solvers.core.outcome
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
 from gpu_bridge.pipeline.race import better
@@ -38,7 +37,7 @@ from gpu_bridge.verify.verify import verify
 from solvers.core.device import expect, look_for
 from solvers.core.errors import EngineError
 from solvers.core.machine import give_back
-from solvers.core.outcome import Event, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Event, Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import DetachableProgress, Patience, Progress, run_beside
 
@@ -110,10 +109,10 @@ def run_engines(
     choice: Choice | None,
     progress: BridgeProgress,
     start: Start | None,
-    known: solvers.core.outcome.Outcome | None,
+    known: Outcome | None,
     under_way: UnderWay | None = None,
     analyses: Analyses | None = None,
-) -> tuple[solvers.core.outcome.Outcome, Explanation | None]:
+) -> tuple[Outcome, Explanation | None]:
     """Return the verified answer of the engine that fits, and why there is none if there is none.
 
     ``known`` is what was found at once, from where the engine goes on, ``under_way`` the branch and
@@ -122,21 +121,22 @@ def run_engines(
     """
     give_back(problem.num_nonzeros)  # what reading the model left
     if choice is None:
-        chosen = dataclasses.replace(choose(problem, options), under_way=under_way)
+        chosen = replace(choose(problem, options), under_way=under_way)
         if known is not None:
             start = start_from(known, start)
     else:
         chosen = choice
         progress.header(problem, options, _device_name(chosen, options))
-    chosen = dataclasses.replace(chosen, analyses=analyses)
+    chosen = replace(chosen, analyses=analyses)
     idle = unheeded(options, chosen)
     verb = "changes" if len(idle) == 1 else "change"
     more = f"; {' and '.join(idle)} {verb} nothing there" if idle else ""
     progress.decision(f"{chosen.title}: {chosen.reason}{more}")
     expect(chosen.device)
     forwarding = ForwardingProgress(progress)
+    task = _Task(problem, options, chosen, progress, start)
     found = run_beside(
-        lambda own: _explained(problem, options, chosen, own, start),
+        lambda own: replace(task, progress=own).explained(),
         forwarding,
         "solve",
         patience=WHOLE.after,
@@ -145,8 +145,7 @@ def run_engines(
         progress.log("The time was up while something was busy that hears of no limit.")
         stopped = progress.should_stop()
         assert stopped is not None  # nothing else ends the wait
-        x, held = forwarding.best, progress.held
-        found = _without_engine(problem, options, chosen, stopped, start, x, held), None
+        found = task.without_engine(stopped, forwarding.best, progress.held), None
     answer, explanation = found
     answer = _with_known(problem, options, answer, known)
     by_race = bool(chosen.contenders) or chosen.method == PDLP
@@ -155,9 +154,7 @@ def run_engines(
     return answer, explanation
 
 
-def _with_nearest(
-    problem: Problem, options: Options, answer: solvers.core.outcome.Outcome
-) -> solvers.core.outcome.Outcome:
+def _with_nearest(problem: Problem, options: Options, answer: Outcome) -> Outcome:
     """Return what a limit left of a large linear program, if need be with the point next to zero.
 
     Whoever has waited for a race is told by how much at least the zero misses.
@@ -168,7 +165,7 @@ def _with_nearest(
     told = "No engine had a point yet; the candidate is the one nearest to zero within the bounds."
     return verify(
         problem,
-        dataclasses.replace(
+        replace(
             answer,
             candidate=nearest,
             row_dual=np.zeros(problem.num_rows),
@@ -181,9 +178,9 @@ def _with_nearest(
 def _with_known(
     problem: Problem,
     options: Options,
-    answer: solvers.core.outcome.Outcome,
-    known: solvers.core.outcome.Outcome | None,
-) -> solvers.core.outcome.Outcome:
+    answer: Outcome,
+    known: Outcome | None,
+) -> Outcome:
     """Return an answer that says no less than what was known before."""
     if known is None or not known.solution_status.has_point:
         return answer
@@ -192,150 +189,128 @@ def _with_known(
         return best
     bound = np.fmax(answer.bound, known.bound) if problem.is_mip else best.bound
     reason = answer.stop_reason
-    return verify(
-        problem, dataclasses.replace(best, bound=float(bound), stop_reason=reason), options
-    )
+    return verify(problem, replace(best, bound=float(bound), stop_reason=reason), options)
 
 
-def _explained(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> tuple[solvers.core.outcome.Outcome, Explanation | None]:
-    """Return the verified answer, and why there is none if there is none."""
-    answer = _answer(problem, options, choice, progress, start)
-    if answer.solution_status is SolutionStatus.INFEASIBLE and options.explain:
-        return answer, explain_infeasibility(problem, options, progress)
-    return answer, None
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A problem, and how and from where it is solved."""
+
+    problem: Problem
+    options: Options
+    choice: Choice
+    progress: Progress
+    start: Start | None
+
+    def explained(self) -> tuple[Outcome, Explanation | None]:
+        """Return the verified answer, and why there is none if there is none."""
+        answer = self._answer()
+        if answer.solution_status is SolutionStatus.INFEASIBLE and self.options.explain:
+            return answer, explain_infeasibility(self.problem, self.options, self.progress)
+        return answer, None
+
+    def without_engine(
+        self, stopped: StopReason, x: FloatArray | None = None, held: Outcome | None = None
+    ) -> Outcome:
+        """Return what is known where no engine has answered: a start, or what one held."""
+        if x is None and self.start is not None:
+            x = self.start.x
+        nothing = Outcome(
+            SolutionStatus.NOTHING,
+            stopped,
+            candidate=x,
+            engine="" if self.choice.contenders else self.choice.method,
+            device=self.choice.device,
+        )
+        known = self._verified(nothing)
+        return (
+            known
+            if held is None
+            else better(self._verified(replace(held, stop_reason=stopped)), known)
+        )
+
+    def _verified(self, outcome: Outcome) -> Outcome:
+        return verify(self.problem, outcome, self.options)
+
+    def _answer(self) -> Outcome:
+        """Run the chosen engine and verify it; ask the reference engine where that fails."""
+        progress = self.progress
+        stopped = progress.should_stop()
+        if stopped is not None:
+            return self.without_engine(stopped)
+        answer = self._first_opinion()
+        if answer.solution_status.has_point:
+            progress.incumbent(answer.objective, answer.engine)
+            progress.bound(answer.bound, answer.engine)
+        stopped = progress.should_stop()
+        if stopped is not None and answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
+            return replace(answer, stop_reason=stopped)
+        if stopped is not None or not _gave_up(answer, progress):
+            return answer
+        who = "Every engine" if self.choice.contenders else answer.engine
+        told = answer.message or f"{who} ended short of the tolerances."
+        progress.log(f"{told} Asking for a second opinion.")
+        progress.hold(answer)
+        return self._second_opinion(answer)
+
+    def _first_opinion(self) -> Outcome:
+        """Run the chosen engine, after rational arithmetic where the magnitudes ask for it."""
+        problem, options, progress = self.problem, self.options, self.progress
+        exact = None
+        known = None if self.start is None else self.start.x
+        in_doubles = bool(self.choice.contenders) or ENGINES[self.choice.method].in_doubles
+        if in_doubles and is_doubtful(problem, options):
+            if known is None and self.choice.method == "mip":
+                from solvers.mip.heuristics.constructive import first_point
+
+                known = first_point(problem, options, progress)
+            exact = exact_answer(problem, options, progress, known)
+            if exact is not None and exact.solution_status in SETTLED:
+                return exact
+        careful = replace(self, options=careful_options(problem, options, progress))
+        relaxed = without_far_limits(problem) if in_doubles else problem
+        answer = None
+        if relaxed is not problem:
+            progress.log("Limits that are far off are left out; the answer is checked with them.")
+            found = replace(careful, problem=relaxed)._by_route()
+            answer = carried_over(problem, found, careful.options)
+        if answer is None:
+            answer = careful._by_route()
+        return answer if exact is None else sounder(problem, answer, exact, careful.options)
+
+    def _second_opinion(self, answer: Outcome) -> Outcome:
+        """Return the better of an answer and what the reference engine says without presolve."""
+        problem, options, progress, start = self.problem, self.options, self.progress, self.start
+        if problem.is_mip and answer.solution_status.has_point:
+            start = Start(x=answer.x)
+        if is_small(problem, options) and not answer.is_exact:
+            exact = exact_answer(problem, options, progress, None if start is None else start.x)
+            if exact is not None and exact.solution_status in SETTLED:
+                return exact
+        if problem.is_mip and unsafe_reason(problem):
+            return answer  # another opinion in doubles would be trusted no more
+        careful = replace(options, presolve=False, lp_algorithm="auto")
+        try:
+            second = run_highs(problem, careful, REFERENCE, progress, start)
+        except EngineError as failure:  # what the first engine has is not lost
+            progress.log(f"The reference engine has no answer: {failure}")
+            return answer
+        return better(answer, self._verified(second))
+
+    def _by_route(self) -> Outcome:
+        """Run the chosen engine or engines and return a verified answer."""
+        run = _route(self.choice)
+        return self._verified(
+            run(self.problem, self.options, self.choice, self.progress, self.start)
+        )
 
 
-def _without_engine(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    stopped: StopReason,
-    start: Start | None,
-    x: FloatArray | None = None,
-    held: solvers.core.outcome.Outcome | None = None,
-) -> solvers.core.outcome.Outcome:
-    """Return what is known where no engine has answered: a start, or what one held on its way."""
-    if x is None and start is not None:
-        x = start.x
-    nothing = solvers.core.outcome.Outcome(
-        SolutionStatus.NOTHING,
-        stopped,
-        candidate=x,
-        engine="" if choice.contenders else choice.method,
-        device=choice.device,
-    )
-    known = verify(problem, nothing, options)
-    if held is None:
-        return known
-    return better(verify(problem, dataclasses.replace(held, stop_reason=stopped), options), known)
-
-
-def _answer(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.core.outcome.Outcome:
-    """Run the chosen engine and verify it; ask the reference engine where that fails."""
-    stopped = progress.should_stop()
-    if stopped is not None:
-        return _without_engine(problem, options, choice, stopped, start)
-    answer = _first_opinion(problem, options, choice, progress, start)
-    if answer.solution_status.has_point:
-        progress.incumbent(answer.objective, answer.engine)
-        progress.bound(answer.bound, answer.engine)
-    stopped = progress.should_stop()
-    if stopped is not None and answer.stop_reason is StopReason.NUMERICAL_TROUBLE:
-        return dataclasses.replace(answer, stop_reason=stopped)
-    if stopped is not None or not _gave_up(answer, progress):
-        return answer
-    who = "Every engine" if choice.contenders else answer.engine
-    told = answer.message or f"{who} ended short of the tolerances."
-    progress.log(f"{told} Asking for a second opinion.")
-    progress.hold(answer)
-    return _second_opinion(problem, options, answer, progress, start)
-
-
-def _first_opinion(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.core.outcome.Outcome:
-    """Run the chosen engine, after rational arithmetic where the model's magnitudes ask for it."""
-    exact = None
-    known = None if start is None else start.x
-    in_doubles = bool(choice.contenders) or ENGINES[choice.method].in_doubles
-    if in_doubles and is_doubtful(problem, options):
-        if known is None and choice.method == "mip":
-            from solvers.mip.heuristics.constructive import first_point
-
-            known = first_point(problem, options, progress)
-        exact = exact_answer(problem, options, progress, known)
-        if exact is not None and exact.solution_status in SETTLED:
-            return exact
-    options = careful_options(problem, options, progress)
-    relaxed = without_far_limits(problem) if in_doubles else problem
-    answer = None
-    if relaxed is not problem:
-        progress.log("Limits that are far off are left out; the answer is checked with them.")
-        answer = carried_over(problem, _run(relaxed, options, choice, progress, start), options)
-    if answer is None:
-        answer = _run(problem, options, choice, progress, start)
-    return answer if exact is None else sounder(problem, answer, exact, options)
-
-
-def _second_opinion(
-    problem: Problem,
-    options: Options,
-    answer: solvers.core.outcome.Outcome,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.core.outcome.Outcome:
-    """Return the better of an answer and what the reference engine says without presolve."""
-    if problem.is_mip and answer.solution_status.has_point:
-        start = Start(x=answer.x)
-    if is_small(problem, options) and not answer.is_exact:
-        exact = exact_answer(problem, options, progress, None if start is None else start.x)
-        if exact is not None and exact.solution_status in SETTLED:
-            return exact
-    if problem.is_mip and unsafe_reason(problem):
-        return answer  # another opinion in doubles would be trusted no more
-    careful = dataclasses.replace(options, presolve=False, lp_algorithm="auto")
-    try:
-        second = verify(problem, run_highs(problem, careful, REFERENCE, progress, start), options)
-    except EngineError as failure:  # what the first engine has is not lost
-        progress.log(f"The reference engine has no answer: {failure}")
-        return answer
-    return better(answer, second)
-
-
-def _gave_up(answer: solvers.core.outcome.Outcome, progress: Progress) -> bool:
+def _gave_up(answer: Outcome, progress: Progress) -> bool:
     """Whether an engine ended short of an answer with time to spare."""
     if answer.stop_reason is StopReason.TIME_LIMIT:
         # PDLP is given a part of the time only, and crossover may end early.
         return progress.time_left > (1.0 - PDLP_SHARE) / 2 * progress.time_limit
     return answer.stop_reason is StopReason.NUMERICAL_TROUBLE
-
-
-def _run(
-    problem: Problem,
-    options: Options,
-    choice: Choice,
-    progress: Progress,
-    start: Start | None,
-) -> solvers.core.outcome.Outcome:
-    """Run the chosen engine or engines and return a verified answer."""
-    route = _route(choice)
-    return verify(problem, route(problem, options, choice, progress, start), options)
 
 
 def _route(choice: Choice) -> Route:

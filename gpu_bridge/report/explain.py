@@ -77,6 +77,12 @@ class _Members:
     column_sides: Sides
     integer: BoolArray
 
+    @classmethod
+    def none(cls, problem: Problem) -> _Members:
+        rows, columns = problem.num_rows, problem.num_columns
+        sides = np.zeros(rows, dtype=np.int8), np.zeros(columns, dtype=np.int8)
+        return cls(*sides, np.zeros(columns, dtype=bool))
+
 
 def explain(problem: Problem, time_limit: float) -> Conflict | None:
     """Find constraints and bounds that make a model infeasible.
@@ -123,8 +129,8 @@ def _linear_conflict(problem: Problem, progress: Progress) -> tuple[_Members | N
     reply = run_task(task, progress)
     if reply.row_sides is None or reply.column_sides is None:
         return None, False
-    none = np.zeros(problem.num_columns, dtype=bool)
-    return _Members(reply.row_sides, reply.column_sides, none), reply.minimal
+    members = _Members(reply.row_sides, reply.column_sides, _Members.none(problem).integer)
+    return members, reply.minimal
 
 
 def _filtered(problem: Problem, progress: Progress) -> tuple[_Members | None, bool]:
@@ -226,11 +232,9 @@ def _conflict(problem: Problem, members: _Members, minimal: bool) -> Conflict:
 
 def _one_column(problem: Problem, column: int) -> Conflict:
     """Return the conflict of an integer column without an integer between its bounds."""
-    integer = np.zeros(problem.num_columns, dtype=bool)
-    sides = np.zeros(problem.num_columns, dtype=np.int8)
-    integer[column], sides[column] = True, BOTH
-    none = np.zeros(problem.num_rows, dtype=np.int8)
-    return _conflict(problem, _Members(none, sides, integer), True)
+    members = _Members.none(problem)
+    members.integer[column], members.column_sides[column] = True, BOTH
+    return _conflict(problem, members, True)
 
 
 def _empty_rows(problem: Problem) -> Conflict | None:
@@ -239,10 +243,9 @@ def _empty_rows(problem: Problem) -> Conflict | None:
     broken = np.flatnonzero(sides)
     if not broken.size:
         return None
-    only = np.zeros(problem.num_rows, dtype=np.int8)
-    only[broken[0]] = sides[broken[0]]
-    none = np.zeros(0, dtype=np.int8)
-    return _conflict(problem, _Members(only, none, none.astype(bool)), True)
+    members = _Members.none(problem)
+    members.row_sides[broken[0]] = sides[broken[0]]
+    return _conflict(problem, members, True)
 
 
 # The words of an explanation: rows, bounds and integrality as a modeller would write them.

@@ -6,7 +6,6 @@ import errno
 import io
 import logging
 import sys
-import typing
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -79,29 +78,26 @@ class SafeStream:
 
     def write(self, text: str) -> int:
         """Write and flush; characters outside the stream's encoding become question marks."""
-        if self.failure is None:
-            try:
-                self._write(text)
-                self._flush()
-            except Exception as error:
-                self.failure = error
+        self._attempt(lambda: self._write(text))
+        self.flush()
         return len(text)
 
     def flush(self) -> None:
         """Flush the stream if it can be flushed."""
-        if self.failure is None:
-            try:
-                self._flush()
-            except Exception as error:
-                self.failure = error
+        self._attempt(getattr(self.stream, "flush", lambda: None))
 
     def close(self) -> None:
         """Close the stream, which writes what is left of it."""
-        try:
-            if self.stream is not None:
-                self.stream.close()
-        except Exception as error:
-            self.failure = self.failure or error
+        before, self.failure = self.failure, None
+        self._attempt(getattr(self.stream, "close", lambda: None))
+        self.failure = before or self.failure
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        if self.failure is None:
+            try:
+                act()
+            except Exception as error:
+                self.failure = error
 
     def _write(self, text: str) -> None:
         if self.stream is None:
@@ -110,11 +106,6 @@ class SafeStream:
             self.stream.write(text)
         except UnicodeEncodeError:
             self.stream.write(text.encode(self.encoding, "replace").decode(self.encoding))
-
-    def _flush(self) -> None:
-        flush = getattr(self.stream, "flush", None)
-        if flush is not None:
-            flush()
 
 
 def safe(stream: TextIO | SafeStream | None) -> SafeStream:
@@ -245,7 +236,7 @@ class LiveLine:
         from rich.console import Console
         from rich.live import Live
 
-        console = Console(file=typing.cast("TextIO", self.stream), highlight=False)
+        console = Console(file=cast("TextIO", self.stream), highlight=False)
         self._live = Live(
             console=console,
             get_renderable=self._render,

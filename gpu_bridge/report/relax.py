@@ -132,34 +132,19 @@ def relax(problem: Problem, time_limit: float) -> Relaxation | None:
 
 def _rows_only(problem: Problem) -> _Elastic:
     matrix = sp.csr_array(problem.matrix)
-    return _Elastic(
-        problem,
-        matrix,
-        problem.row_lower,
-        problem.row_upper,
-        _price(matrix),
-        problem.lower,
-        problem.upper,
-    )
+    sides = problem.row_lower, problem.row_upper
+    return _Elastic(problem, matrix, *sides, _price(matrix), problem.lower, problem.upper)
 
 
 def _rows_and_bounds(problem: Problem) -> _Elastic:
     bounded = np.flatnonzero(np.isfinite(problem.lower) | np.isfinite(problem.upper))
-    ones = np.ones(bounded.size)
-    order = np.arange(bounded.size)
     shape = (bounded.size, problem.num_columns)
-    bounds = sp.csr_array((ones, (order, bounded)), shape=shape)
+    bounds = sp.csr_array((np.ones(bounded.size), (np.arange(bounded.size), bounded)), shape=shape)
     matrix = sp.vstack([sp.csr_array(problem.matrix), bounds], format="csr")
+    low = np.concatenate([problem.row_lower, problem.lower[bounded]])
+    high = np.concatenate([problem.row_upper, problem.upper[bounded]])
     open_end = np.full(problem.num_columns, np.inf)
-    return _Elastic(
-        problem,
-        matrix,
-        np.concatenate([problem.row_lower, problem.lower[bounded]]),
-        np.concatenate([problem.row_upper, problem.upper[bounded]]),
-        _price(matrix),
-        -open_end,
-        open_end,
-    )
+    return _Elastic(problem, matrix, low, high, _price(matrix), -open_end, open_end)
 
 
 def _price(matrix: sp.csr_array) -> FloatArray:

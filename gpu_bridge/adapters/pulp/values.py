@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +14,6 @@ from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import FloatArray
-
-if TYPE_CHECKING:
-    from gpu_bridge.outcome import Outcome
 
 
 def starting_point(arrays: ModelArrays, size: int) -> FloatArray | None:

@@ -208,8 +208,7 @@ class LegacyPersistentGpuHeur(LegacyGpuHeur, InstanceKeeper, PersistentSolver): 
 
     def get_duals(self, cons_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
         """Return d(objective)/d(side) of constraints."""
-        found: Mapping[Any, float] = self._solution().get_duals(cons_to_load)
-        return found
+        return self._solution().get_duals(cons_to_load)
 
     def get_reduced_costs(self, vars_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
         """Return d(objective)/d(bound) of variables."""
@@ -218,8 +217,7 @@ class LegacyPersistentGpuHeur(LegacyGpuHeur, InstanceKeeper, PersistentSolver): 
 
     def get_slacks(self, cons_to_load: Sequence[Any] | None = None) -> Mapping[Any, float]:
         """Return side - body of constraints."""
-        found: Mapping[Any, float] = self._solution().get_slacks(cons_to_load)
-        return found
+        return self._solution().get_slacks(cons_to_load)
 
     def _load(self, name: str, values: Mapping[Any, float]) -> None:
         if not hasattr(self._pyomo_model, name):

@@ -22,7 +22,7 @@ from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 from pyomo.opt.results.solver import SolverInformation
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 
-from gpu_bridge.adapters.arrays import explanation, why_not_loaded
+from gpu_bridge.adapters.arrays import explanation, iterations, why_not_loaded
 from gpu_bridge.adapters.pyomo.interface import NoDualsError, NoReducedCostsError
 from gpu_bridge.adapters.pyomo.solve_model import bound_of, incumbent_of
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
@@ -34,12 +34,6 @@ if TYPE_CHECKING:
     from gpu_bridge.outcome import Outcome
 
 logger = logging.getLogger(__name__)
-
-ITERATIONS = frozenset(
-    {"iterations", "simplex_iterations", "ipm_iterations", "pdlp_iterations"}
-    | {"crossover_iterations"}
-)
-"""Counts of the engines that Pyomo calls iterations."""
 
 
 def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set[str]:
@@ -172,8 +166,8 @@ def _fill_statistics(statistics: Any, outcome: Outcome) -> None:
     if outcome.problem is not None and outcome.problem.is_mip:
         tree, nodes = statistics.branch_and_bound, counts.get("nodes", 0)
         tree.number_of_bounded_subproblems = tree.number_of_created_subproblems = nodes
-    made = (int(value) for name, value in counts.items() if name in ITERATIONS)
-    statistics.black_box.number_of_iterations = sum(made)
+    crossed = int(counts.get("crossover_iterations", 0))
+    statistics.black_box.number_of_iterations = iterations(outcome) + crossed
 
 
 def _describe_problem(problem: Any, name: str, loader: GpuHeurSolutionLoader) -> None:

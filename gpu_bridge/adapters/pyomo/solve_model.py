@@ -237,9 +237,7 @@ def _dispatch(
 
 def _with_basis(start: Start | None, basis: Basis | None) -> Start | None:
     """Add the basis of the last answer to a start."""
-    if basis is None:
-        return start
-    return Start(basis=basis) if start is None else dataclasses.replace(start, basis=basis)
+    return start if basis is None else dataclasses.replace(start or Start(), basis=basis)
 
 
 def _start(converted: ConvertedModel, config: Any) -> Start | None:
