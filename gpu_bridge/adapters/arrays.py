@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason, crossed_bounds_outcome
 from gpu_bridge.pipeline.dispatch import report, solve
 from solvers.core.errors import CrossedBoundsError
-from solvers.core.problem import Problem
+from solvers.core.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options
@@ -78,6 +78,46 @@ ITERATIONS = ("iterations", "simplex_iterations", "ipm_iterations", "pdlp_iterat
 def iterations(outcome: Outcome) -> int:
     """Return the iterations of the engine that answered, without those of crossover."""
     return sum(int(outcome.statistics.get(name, 0)) for name in ITERATIONS)
+
+
+# The points of a solve by a model's own variables.
+
+
+class Columns(Protocol):
+    """The variables of a model, and which column is whose."""
+
+    @property
+    def keys(self) -> Sequence[Any]:
+        """What a point by variable iterates over, in the order of the columns."""
+
+    def number(self, key: Any) -> int | None:
+        """Return the column of a variable, or of whatever else names it; None without one."""
+
+    def absent(self, key: Any) -> str:
+        """Return why there is no value for a variable."""
+
+
+class PointValues(Mapping[Any, float]):
+    """A point as a mapping from variables to values.
+
+    Making one costs nothing, so that a callback that looks at the objective alone is cheap.
+    """
+
+    def __init__(self, columns: Columns, x: FloatArray) -> None:
+        self._columns = columns
+        self._x = x
+
+    def __getitem__(self, key: Any) -> float:
+        number = self._columns.number(key)
+        if number is None:
+            raise KeyError(self._columns.absent(key))
+        return float(self._x[number])
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._columns.keys)
+
+    def __len__(self) -> int:
+        return len(self._columns.keys)
 
 
 # An answer in sentences, for a caller whose model has no place for them.

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
+from gpu_bridge.adapters.arrays import PointValues
 from gpu_bridge.adapters.pulp.reading import ModelArrays
 from gpu_bridge.adapters.pulp.version import has_rust_core
 from gpu_bridge.outcome import Outcome
@@ -102,12 +103,16 @@ class Columns:
     """Column numbers by name and by variable, worked out when somebody asks."""
 
     def __init__(self, arrays: ModelArrays) -> None:
-        self._arrays = arrays
+        self._variables, self.names = arrays.variables, arrays.column_names
 
-    @property
-    def names(self) -> Sequence[str]:
-        """Names of the variables, in the order of the columns."""
-        return self._arrays.column_names
+    @cached_property
+    def keys(self) -> Sequence[str]:
+        """Names of the variables, each once, in the order of the columns."""
+        return list(dict.fromkeys(self.names))
+
+    def absent(self, key: Any) -> str:
+        """Return why there is no value for a variable."""
+        return f"There is no variable '{key}' in the model that was solved."
 
     def number(self, key: Any) -> int | None:
         """Return the column of a variable or of a name; None where there is none."""
@@ -128,37 +133,14 @@ class Columns:
 
     @cached_property
     def _by_variable(self) -> dict[int, int]:
-        variables = self._arrays.variables
+        variables = self._variables
         keys = [one.id() for one in variables] if self._wrapped else map(id, variables)
         return dict(zip(keys, range(len(variables)), strict=True))
 
     @cached_property
     def _wrapped(self) -> bool:
         """Whether these are PuLP 4's variables, made anew at each access but numbered."""
-        return any(callable(getattr(one, "id", None)) for one in self._arrays.variables[:1])
-
-
-class PointValues(Mapping[Any, float]):
-    """A point as a mapping from names, or from variables, to values; it iterates over names.
-
-    Making one costs nothing, so that a callback that looks at the objective alone is cheap.
-    """
-
-    def __init__(self, columns: Columns, x: FloatArray) -> None:
-        self._columns = columns
-        self._x = x
-
-    def __getitem__(self, key: Any) -> float:
-        number = self._columns.number(key)
-        if number is None:
-            raise KeyError(f"There is no variable '{key}' in the model that was solved.")
-        return float(self._x[number])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys(self._columns.names))
-
-    def __len__(self) -> int:
-        return len(set(self._columns.names))
+        return any(callable(getattr(one, "id", None)) for one in self._variables[:1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,8 +167,7 @@ class PooledSolution:
 
 def presenter(arrays: ModelArrays) -> Callable[[FloatArray], PointValues]:
     """Return what turns points (n,) into mappings from names or variables to values."""
-    columns = Columns(arrays)
-    return lambda x: PointValues(columns, x)
+    return partial(PointValues, Columns(arrays))
 
 
 def pool_of(outcome: Outcome, arrays: ModelArrays) -> list[PooledSolution]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -211,48 +211,23 @@ def _look_up(known: Any, component: Any) -> float:
     return float(known[component])
 
 
-# The values of a point by variable, looked up when somebody asks.
-
-
 class Columns:
     """The variables of a model by column number and the other way round, worked out once."""
 
     def __init__(self, variables: Sequence[Any]) -> None:
-        self.variables = variables
+        self.keys = variables
 
     @cached_property
-    def number(self) -> dict[int, int]:
-        """Column numbers by the ``id`` of a variable."""
-        return dict(zip(map(id, self.variables), range(len(self.variables)), strict=True))
+    def _numbers(self) -> dict[int, int]:
+        return dict(zip(map(id, self.keys), range(len(self.keys)), strict=True))
 
+    def number(self, key: Any) -> int | None:
+        """Return the column of a variable, None without one."""
+        return self._numbers.get(id(key))
 
-class PointValues(Mapping[Any, float]):
-    """A point as a mapping from Pyomo's variables to values, like a ComponentMap.
-
-    Making one costs nothing, so that a callback that looks at the objective alone is cheap.
-    """
-
-    def __init__(self, columns: Columns, x: FloatArray) -> None:
-        self._columns = columns
-        self._x = x
-
-    def __getitem__(self, variable: Any) -> float:
-        number = self._columns.number.get(id(variable))
-        if number is None:
-            raise KeyError(
-                f"'{getattr(variable, 'name', variable)}' took no part in the solve, so there is "
-                "no value for it: it is fixed, inactive or in no objective or constraint."
-            )
-        return float(self._x[number])
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._columns.variables)
-
-    def __len__(self) -> int:
-        return len(self._columns.variables)
-
-
-def presenter(variables: Sequence[Any]) -> Callable[[FloatArray], PointValues]:
-    """Return what turns points (n,) into mappings from these variables to values."""
-    columns = Columns(variables)
-    return lambda x: PointValues(columns, x)
+    def absent(self, key: Any) -> str:
+        """Return why there is no value for a variable."""
+        return (
+            f"'{getattr(key, 'name', key)}' took no part in the solve, so there is no value for "
+            "it: it is fixed, inactive or in no objective or constraint."
+        )

@@ -8,6 +8,7 @@ import os
 import time
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pyomo.common.config import ADVANCED_OPTION, ConfigValue
 from pyomo.common.timing import HierarchicalTimer
 from pyomo.core.staleflag import StaleFlagManager
 
-from gpu_bridge.adapters.arrays import explanation, why_not_loaded
+from gpu_bridge.adapters.arrays import PointValues, explanation, why_not_loaded
 from gpu_bridge.adapters.last_answer import merged, recall_basis, remember_basis
 from gpu_bridge.adapters.pyomo.config import make_bridge_options
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert_again
@@ -25,7 +26,7 @@ from gpu_bridge.adapters.pyomo.interface import (
     NoOptimalSolutionError,
     Results,
 )
-from gpu_bridge.adapters.pyomo.loader import GpuHeurSolutionLoader, presenter
+from gpu_bridge.adapters.pyomo.loader import Columns, GpuHeurSolutionLoader
 from gpu_bridge.adapters.pyomo.statuses import new_condition, new_status
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome, SolutionStatus, crossed_bounds_outcome
@@ -155,7 +156,8 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
         finally:
             timer.stop("convert")
         if config.on_solution is not None:
-            watcher = Watcher(config.on_solution, presenter(converted.columns))
+            present = partial(PointValues, Columns(converted.columns))
+            watcher = Watcher(config.on_solution, present)
         StaleFlagManager.mark_all_as_stale()
         timer.start("solve")
         try:
