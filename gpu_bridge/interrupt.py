@@ -95,6 +95,11 @@ def solving() -> Iterator[None]:
 @contextmanager
 def interruptible(progress: Progress) -> Iterator[None]:
     """Turn the first SIGINT into ``progress.interrupt()`` while the block runs."""
+    handler = signal.getsignal(signal.SIGINT)
+    if _is_main() and isinstance(handler, _SolveHandler):
+        with handler.heard_by(progress):
+            yield
+        return
     with solving():
         handler = signal.getsignal(signal.SIGINT)
         if _is_main() and isinstance(handler, _SolveHandler):
