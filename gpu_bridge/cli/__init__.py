@@ -1,10 +1,7 @@
 """The command ``gpu-bridge``: solve | cluster-run | info | devices | options | warm-up.
 
-``gpu-bridge solve`` ends with 0 for an optimal answer, 1 for a feasible point without a proof,
-2 for infeasible, 3 for unbounded and 4 for nothing found; mistakes in usage end with 64, bad
-model files with 65, a missing device or package with 69, trouble in an engine with 70, outputs
-that cannot be written with 73 and interruption with 130. :mod:`gpu_bridge.cli.exit_codes` holds
-the whole list, which ``--help`` shows too. Errors are one line on stderr, never a traceback.
+How it ends says :mod:`gpu_bridge.cli.exit_codes`, whose list ``--help`` shows, too. Errors are one
+line on stderr, never a traceback.
 """
 
 from __future__ import annotations

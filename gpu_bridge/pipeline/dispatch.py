@@ -48,17 +48,10 @@ def solve(
     live: Live | None = None,
     analyses: Analyses | None = None,
 ) -> Outcome:
-    """Solve ``problem`` and return a verified answer in the sense of its model.
+    """Solve ``problem`` as :func:`gpu_bridge.solve` does, with checked options.
 
     Parameters
     ----------
-    problem : Problem
-    options : Options
-        From :func:`gpu_bridge.options.make_options`.
-    start : Start, optional
-        A point, duals or a basis to start from; a point may be partial.
-    streams : sequence of text streams
-        Where log lines go, besides what ``options.log`` and ``options.log_file`` ask for.
     watcher : Watcher, optional
         Told of better points during the solve; what its function raised is for the caller to
         raise.
@@ -70,8 +63,6 @@ def solve(
 
     Raises
     ------
-    OptionError, DeviceError, FileFormatError
-        For a wish that cannot be met. Limits, infeasibility and interruption never raise.
     MemoryLimitError
         This process may not use as much memory as the engines take to be loaded.
     """
@@ -171,10 +162,10 @@ def _cpu_name() -> str:
     return cpu().name
 
 
-def report(outcome: Outcome, options: Options, *, streams: Sequence[TextIO] = ()) -> Outcome:
+def report(outcome: Outcome, options: Options) -> Outcome:
     """Log an answer that needed no engine where a solve would, and return it with that log."""
     with ExitStack() as stack:
-        progress = BridgeProgress(streams=[*streams, *asked_streams(options, stack)])
+        progress = BridgeProgress(streams=asked_streams(options, stack))
         stack.enter_context(progress)
         progress.footer(outcome)
         return dataclasses.replace(outcome, record=progress.record)

@@ -134,7 +134,7 @@ def run_engines(
     progress.decision(f"{chosen.title}: {chosen.reason}{more}")
     expect(chosen.device)
     forwarding = ForwardingProgress(progress)
-    task = _Task(problem, options, chosen, progress, start)
+    task = Task(problem, options, chosen, progress, start)
     found = run_beside(
         lambda own: replace(task, progress=own).explained(),
         forwarding,
@@ -193,7 +193,7 @@ def _with_known(
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class Task:
     """A problem, and how and from where it is solved."""
 
     problem: Problem
@@ -204,7 +204,7 @@ class _Task:
 
     def explained(self) -> tuple[Outcome, Explanation | None]:
         """Return the verified answer, and why there is none if there is none."""
-        answer = self._answer()
+        answer = self.answer()
         if answer.solution_status is SolutionStatus.INFEASIBLE and self.options.explain:
             return answer, explain_infeasibility(self.problem, self.options, self.progress)
         return answer, None
@@ -232,7 +232,7 @@ class _Task:
     def _verified(self, outcome: Outcome) -> Outcome:
         return verify(self.problem, outcome, self.options)
 
-    def _answer(self) -> Outcome:
+    def answer(self) -> Outcome:
         """Run the chosen engine and verify it; ask the reference engine where that fails."""
         progress = self.progress
         stopped = progress.should_stop()

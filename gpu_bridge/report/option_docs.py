@@ -25,7 +25,7 @@ def markdown_table() -> str:
     return "\n".join(lines) + "\n"
 
 
-def text_table(width: int = 96) -> str:
+def text_table() -> str:
     """Return the option table for a terminal: a line of facts and a sentence for each option."""
     lines = []
     for row in option_table():
@@ -34,7 +34,7 @@ def text_table(width: int = 96) -> str:
             facts += f", {row.range}"
         lines.append(f"{row.name:<23} {facts}")
         lines += textwrap.wrap(
-            row.sentence, width, initial_indent=" " * 24, subsequent_indent=" " * 24
+            row.sentence, 96, initial_indent=" " * 24, subsequent_indent=" " * 24
         )
     return "\n".join(lines) + "\n"
 

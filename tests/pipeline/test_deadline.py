@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
@@ -101,13 +100,13 @@ def test_a_point_is_not_lost_where_the_solve_does_not_come_back(
     over = threading.Event()
     x = np.array([3.0, 1.0])
 
-    def answer(problem: Problem, options: Any, choice: Any, progress: Progress, start: Any) -> None:
-        progress.incumbent(problem.objective_at(x), "somebody", x)
+    def answer(task: engines.Task) -> None:
+        task.progress.incumbent(task.problem.objective_at(x), "somebody", x)
         if interrupted:
             signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         over.wait(60.0)
 
-    monkeypatch.setattr(engines, "_answer", answer)
+    monkeypatch.setattr(engines.Task, "answer", answer)
     outcome = gpu_bridge.solve(DIET, method="highs", time_limit=60.0 if interrupted else 0.1)
     over.set()
     assert outcome.solution_status is SolutionStatus.FEASIBLE
@@ -121,7 +120,8 @@ def test_the_second_ctrl_c_raises_and_the_solve_is_told_to_end(
 ) -> None:
     told = threading.Event()
 
-    def answer(problem: Problem, options: Any, choice: Any, progress: Progress, start: Any) -> None:
+    def answer(task: engines.Task) -> None:
+        progress = task.progress
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         assert soon(lambda: progress.interrupted)
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
@@ -129,7 +129,7 @@ def test_the_second_ctrl_c_raises_and_the_solve_is_told_to_end(
         told.set()
 
     monkeypatch.setattr(engines, "WHOLE", Patience(0.0, LONG, LONG))
-    monkeypatch.setattr(engines, "_answer", answer)
+    monkeypatch.setattr(engines.Task, "answer", answer)
     with pytest.raises(KeyboardInterrupt):
         gpu_bridge.solve(DIET, method="highs")
     assert told.wait(LONG)

@@ -11,11 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ortools.math_opt import (
-    model_parameters_pb2,
-    model_pb2,
-    parameters_pb2,
-)
+from ortools.math_opt import model_parameters_pb2, model_pb2, parameters_pb2
 
 from gpu_bridge.adapters.arrays import solve_arrays
 from gpu_bridge.adapters.ortools.math_opt_result import IdArray, make_result
@@ -103,20 +99,9 @@ def solve(model: Any, *, params: Any = None, model_params: Any = None, **options
 
 @solving()
 def solve_proto(model: Any, params: Any = None, model_params: Any = None, **options: Any) -> Any:
-    """Solve a ``ModelProto`` and return a ``SolveResultProto``; see :func:`solve`.
+    """Solve a ``ModelProto`` as :func:`solve` does a model and return a ``SolveResultProto``.
 
-    Parameters
-    ----------
-    model : ModelProto
-    params : SolveParametersProto, optional
-    model_params : ModelSolveParametersProto, optional
-    **options
-        Options by our names or those of other solvers, before those in ``params``.
-
-    Raises
-    ------
-    UnsupportedModelError, OptionError, ProblemError
-        As :func:`solve`.
+    ``params`` and ``model_params`` are the protocol buffers of what it takes.
     """
     began = perf_counter()
     if not isinstance(model, model_pb2.ModelProto):

@@ -7,10 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from ortools.math_opt import (
-    result_pb2,
-    solution_pb2,
-)
+from ortools.math_opt import result_pb2, solution_pb2
 
 from gpu_bridge.adapters.arrays import explanation, may_be_loaded, why_not_loaded
 from gpu_bridge.options import Options

@@ -348,14 +348,12 @@ def flat_terms(expression: Any) -> list[Any] | None:
 
 def is_fixed_data(side: Any) -> bool:
     """Whether a side is None, a number, or an expression of parameters only."""
-    return side is None or side.__class__ in NUMBERS or _is_parameter(side)
+    if side is None or side.__class__ in NUMBERS:
+        return True
+    known = getattr(side, "is_potentially_variable", None)
+    return known is None or not known()
 
 
 def is_template(row: Any) -> bool:
     """Whether a constraint or objective still stands as a template over its index."""
     return hasattr(row, "template_expr")
-
-
-def _is_parameter(side: Any) -> bool:
-    known = getattr(side, "is_potentially_variable", None)
-    return known is None or not known()

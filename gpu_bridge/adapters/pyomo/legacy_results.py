@@ -23,7 +23,6 @@ from pyomo.opt.results.solver import SolverInformation
 from pyomo.opt.results.solver import SolverStatus as OldSolverStatus
 
 from gpu_bridge.adapters.arrays import explanation, iterations, why_not_loaded
-from gpu_bridge.adapters.pyomo.interface import NoDualsError, NoReducedCostsError
 from gpu_bridge.adapters.pyomo.solve_model import bound_of, incumbent_of
 from gpu_bridge.adapters.pyomo.statuses import old_statuses
 from solvers.core.errors import OptionError
@@ -237,21 +236,10 @@ def _fill_solution(solution: Solution, model: Any, loader: Any, suffixes: set[st
         for suffix in model.component_objects(Suffix, active=True, descend_into=True)
         if suffix.import_enabled()
     }
-    wanted = declared | suffixes
-    for name, key, entries, read in (
-        ("rc", "Rc", solution.variable, loader.get_reduced_costs),
-        ("dual", "Dual", solution.constraint, loader.get_duals),
-        ("slack", "Slack", solution.constraint, loader.get_slacks),
-    ):
-        if name not in wanted:
-            continue
-        try:
-            values = read()
-        except (NoDualsError, NoReducedCostsError):
-            loader.warn_without(name)
-            continue
+    for name, values in loader.suffixes(declared | suffixes):
+        entries = solution.variable if name == "rc" else solution.constraint
         for component, value in values.items():
-            entries.setdefault(symbol(component), {})[key] = value
+            entries.setdefault(symbol(component), {})[name.capitalize()] = value
     if loader.converted.objective is not None:
         objective = loader.converted.objective
         solution.objective[symbol(objective)] = {"Value": loader.outcome.objective}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -130,22 +130,21 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         What does not exist, such as the duals of a mixed-integer model, stays empty.
         """
         suffixes = self._cleared_import_suffixes()
-        readers = {
-            "dual": self.get_duals,
-            "rc": self.get_reduced_costs,
-            "slack": self.get_slacks,
-        }
-        for name, read in readers.items():
-            if name not in suffixes:
-                continue
-            try:
-                suffixes[name].update(read())
-            except (NoDualsError, NoReducedCostsError):
-                self.warn_without(name)
+        for name, values in self.suffixes(suffixes):
+            suffixes[name].update(values)
 
-    def warn_without(self, suffix: str) -> None:
-        """Say in the log why a suffix stays empty."""
-        logger.warning("Suffix '%s' stays empty: %s", suffix, self._why_no_duals())
+    def suffixes(self, wanted: Container[str]) -> Iterator[tuple[str, Mapping[Any, float]]]:
+        """Give what suffixes hold, of ``dual``, ``rc`` and ``slack`` those that are wanted.
+
+        The log says why one of them stays empty.
+        """
+        readers = {"dual": self.get_duals, "rc": self.get_reduced_costs, "slack": self.get_slacks}
+        for name, read in readers.items():
+            if name in wanted:
+                try:
+                    yield name, read()
+                except (NoDualsError, NoReducedCostsError):
+                    logger.warning("Suffix '%s' stays empty: %s", name, self._why_no_duals())
 
     def _why_no_duals(self) -> str:
         problem = None if self.converted is None else self.converted.problem
