@@ -149,11 +149,16 @@ _NUMBER_OR_NAME = re.compile(rb"%b|(%b)" % (NUMBER, NAME))
 
 @dataclass(frozen=True)
 class LpFacts:
-    """What HiGHS is to read, and what it cannot be told: the lower sides of rows that have two."""
+    """What HiGHS is to read, and what it cannot be told, or does not heed.
+
+    That are the lower sides of rows that have two, and the names in sections of binary variables,
+    which HiGHS takes for integer ones where other bounds are given.
+    """
 
     text: bytes
     rewritten: bool
     row_lower: dict[int, float]
+    binary: bytes = b""
 
 
 def check_lp(source: Source) -> LpFacts:
@@ -179,10 +184,13 @@ def check_lp(source: Source) -> LpFacts:
         raise FileFormatError(
             f"'{source}' has no 'End' line, so it was cut short; fetch or write it again."
         )
+    binary: list[bytes] = []
     for section, end in zip(sections, [*(s.start() for s in sections[1:]), len(text)], strict=True):
         keyword = section.group(1).lower()
         if not text[section.end() : end].strip():
             continue
+        if keyword.startswith(b"bin"):
+            binary.append(text[section.end() : end])
         what = next((text for word, text in _REFUSED.items() if keyword.startswith(word)), None)
         if what is None and keyword.startswith(b"general") and b"constraints" in keyword:
             what = "general constraints"
@@ -198,9 +206,10 @@ def check_lp(source: Source) -> LpFacts:
     found = read_rows(text, start, end)
     if found.stop < end:
         raise _misfit(source, text, found.stop, end, "a constraint")
+    names = b" ".join(binary)
     if found.text is None:
-        return LpFacts(source.text, False, found.lower)
-    return LpFacts(text[:start] + found.text + text[end:], True, found.lower)
+        return LpFacts(source.text, False, found.lower, names)
+    return LpFacts(text[:start] + found.text + text[end:], True, found.lower, names)
 
 
 def _no_constraints(text: bytes, goal: re.Match[bytes] | None) -> re.Match[bytes] | None:

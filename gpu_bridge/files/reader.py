@@ -74,11 +74,12 @@ def read_problem(path: AnyPath) -> Problem:
     source = load_source(path)
     facts = MpsFacts("", None)
     second_sides: dict[int, float] = {}
+    binary = b""
     if source.format == "mps":
         facts = check_mps(source)
     else:
         found = check_lp(source)
-        second_sides = found.row_lower
+        second_sides, binary = found.row_lower, found.binary
         if found.rewritten:
             source = replace(source, text=found.text, rewritten=True)
     try:
@@ -98,6 +99,8 @@ def read_problem(path: AnyPath) -> Problem:
     row_lower[list(second_sides)] = list(second_sides.values())
     names = _names(lp.col_names_, lp.num_col_)
     matrix = _matrix(lp)
+    if binary and names is not None:
+        _close_binaries(binary, names, lower, upper)
     if source.format == "mps" and names is not None:
         check_columns(source, _empty_at_the_end(lp, names))
         _free_negative_uppers(source.text, names, lower, upper)
@@ -231,6 +234,15 @@ def _free_negative_uppers(
     for j in crossed:
         if names[j] in free:
             lower[j] = -np.inf
+
+
+def _close_binaries(binary: bytes, names: list[str], lower: FloatArray, upper: FloatArray) -> None:
+    """Keep columns of sections of binary variables within zero and one, whatever their bounds."""
+    wide = np.flatnonzero((lower < 0.0) | (upper > 1.0)).tolist()
+    declared = set(binary.split()) if wide else set()
+    for j in wide:
+        if names[j].encode(errors="surrogateescape") in declared:
+            lower[j], upper[j] = max(0.0, lower[j]), min(1.0, upper[j])
 
 
 def _empty_at_the_end(lp: Any, names: list[str]) -> list[str]:

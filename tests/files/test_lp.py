@@ -172,3 +172,24 @@ def test_exponents_are_no_names(tmp_path: Path) -> None:
     problem = read_problem(write(tmp_path, text, "model.lp"))
     np.testing.assert_array_equal(problem.cost, [1e-5, 2.5e-6, -1e-7])
     assert problem.offset == 1e-3
+
+
+@through(
+    ("bounds", "expected"),
+    [("", (0, 1)), ("x <= 7", (0, 1)), ("x free", (0, 1)), ("x = 0", (0, 0)), ("x >= 1", (1, 1))],
+)
+def test_binary_variables_are_binary_whatever_their_bounds(
+    tmp_path: Path, bounds: str, expected: tuple[float, float]
+) -> None:
+    sections = f"Bounds\n {bounds}\n y <= 9\nBinaries\n x\nGenerals\n y\nEnd\n"
+    text = f"Maximize\n x + y\nSubject To\n 3 x + y <= 10\n{sections}"
+    problem = read_problem(write(tmp_path, text, "model.lp"))
+    assert (problem.lower[0], problem.upper[0]) == expected
+    assert problem.upper[1] == 9
+    assert problem.integrality.all()
+
+
+def test_a_binary_variable_above_one_has_crossed_bounds(tmp_path: Path) -> None:
+    text = "Minimize\n x\nSubject To\n x + y >= 1\nBounds\n x >= 2\nBinary\n x\nEnd\n"
+    with pytest.raises(gb.CrossedBoundsError, match="'x'"):
+        read_problem(write(tmp_path, text, "model.lp"))
