@@ -203,7 +203,7 @@ def compare(instance: Instance, arguments: argparse.Namespace) -> Row:
         Progress(arguments.time_limit),
         tell=tell,
         threads=arguments.threads,
-        device=None if arguments.device == "cpu" else find_device(arguments.device),
+        device=arguments.device,
     )
     seconds = time.perf_counter() - began
     peers = {}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.items import IntArray, Knapsack
+from solvers.knapsack.items import IntArray, Knapsack, powers_of_two
 from solvers.native.knapsack_efficiency import relaxed, settle
 
 FEW_COPIES = 4
@@ -63,8 +63,12 @@ def by_efficiency(knapsack: Knapsack, *, single: bool = False) -> Ordered:
     With ``single`` every copy becomes an item of its own, however many there are.
     """
     few = int(knapsack.copies.sum()) <= FEW_COPIES * knapsack.num_items
-    split = _copies if single or few else _powers_of_two
-    profit, weight, origin, times = split(knapsack)
+    if single or few:
+        origin = np.repeat(np.arange(knapsack.num_items), knapsack.copies)
+        times = np.ones_like(origin)
+    else:
+        origin, times = powers_of_two(knapsack.copies, by_item=False)
+    profit, weight = knapsack.profit[origin] * times, knapsack.weight[origin] * times
     order = _by_falling(profit / weight)
     profit, weight = profit[order], weight[order]
     place = np.arange(order.size)
@@ -98,27 +102,3 @@ def sums_before(values: IntArray) -> IntArray:
     sums = np.zeros(values.size + 1, dtype=np.int64)
     np.cumsum(values, out=sums[1:])
     return sums
-
-
-def _copies(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return every copy as an item."""
-    item = np.repeat(np.arange(knapsack.num_items), knapsack.copies)
-    return knapsack.profit[item], knapsack.weight[item], item, np.ones_like(item)
-
-
-def _powers_of_two(knapsack: Knapsack) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Return 0/1 items whose subsets are worth what any number of copies is."""
-    left = knapsack.copies.copy()
-    origin, times, size = [], [], 1
-    while left.any():
-        have = np.flatnonzero(left)
-        take = np.minimum(left[have], size)
-        origin.append(have)
-        times.append(take)
-        left[have] -= take
-        size *= 2
-    if not origin:
-        none = np.zeros(0, dtype=np.int64)
-        return none, none, none, none
-    item, count = np.concatenate(origin), np.concatenate(times)
-    return knapsack.profit[item] * count, knapsack.weight[item] * count, item, count

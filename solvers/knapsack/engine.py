@@ -76,7 +76,8 @@ def solve(
     kind, model = found
 
     def pack(tell: Tell) -> Packing:
-        return kind.pack(model.knapsack, options, progress, tell)
+        read = {name: getattr(options, name) for name in kind.reads}
+        return kind.solve(model.knapsack, progress, tell=tell, **read)
 
     return solve_model(problem, model, kind, progress, pack)
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from solvers.core.errors import EngineError
-from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import copies_to_flags, flags_to_copies
 from solvers.knapsack.dp.gpu_lists.list_search import Handover
@@ -24,13 +23,6 @@ MOST_SINGLE_ITEMS = 200_000
 MOST_STATES = 6_000_000
 """States that a list may have: two take a third of a gigabyte, and a stage takes less than a tenth
 of a second, in which nobody looks at the clock."""
-
-
-def pack(
-    given: Knapsack, options: EngineOptions, progress: Progress, tell: Callable[[int, int], None]
-) -> Packing:
-    """Find the best packing; ``options.device`` is read."""
-    return solve_knapsack(given, progress, tell=tell, device=options.device)
 
 
 def solve_knapsack(

@@ -127,6 +127,29 @@ class Packing:
         return self.x is not None and self.profit == self.bound
 
 
+def powers_of_two(copies: IntArray, *, by_item: bool = True) -> tuple[IntArray, IntArray]:
+    """Split copies into parts of 1, 2, 4, ... and a rest, whose subsets have every number of them.
+
+    Returns
+    -------
+    item, times : (k,) int64 arrays
+        What each part is of, and how many copies it has: item by item, or the small ones first.
+    """
+    left, size = copies.copy(), 1
+    item, times = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    while left.any():
+        have = np.flatnonzero(left)
+        item.append(have)
+        times.append(np.minimum(left[have], size))
+        left[have] -= times[-1]
+        size *= 2
+    whose, number = np.concatenate(item), np.concatenate(times)
+    if not by_item:
+        return whose, number
+    order = np.argsort(whose, kind="stable")
+    return whose[order], number[order]
+
+
 def _exact_dot(values: IntArray, x: IntArray) -> int:
     """Return values'x; numpy's own product wraps round silently, the check of sums forbids that."""
     return int((values * x).sum())

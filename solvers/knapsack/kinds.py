@@ -63,8 +63,11 @@ class Kind:
         From a model and its number of rows with several entries to whether to look closer.
     recognise : callable
         From a model to a :class:`Model`, or None.
-    pack : callable
-        From a problem, options, progress and what is told profits and bounds to a ``Packing``.
+    solve : callable
+        From a problem and progress to a ``Packing``; takes ``tell``, which is told profits and
+        bounds, and the options that it reads.
+    reads : tuple of str
+        Names of these.
     counted : str
         What the engine's work is counted in.
     gives_up : StopReason
@@ -74,7 +77,8 @@ class Kind:
     engine: str
     may_be: Callable[[Problem, int], bool]
     recognise: Callable[[Problem], Model | None]
-    pack: Callable[..., Packing]
+    solve: Callable[..., Packing]
+    reads: tuple[str, ...]
     counted: str
     gives_up: StopReason
 
@@ -82,8 +86,8 @@ class Kind:
 def _later(module: str, name: str) -> Callable[..., Any]:
     """Return a function that loads its module when it is called."""
 
-    def call(*arguments: Any) -> Any:
-        return getattr(import_module(f"solvers.knapsack.{module}"), name)(*arguments)
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(import_module(f"solvers.knapsack.{module}"), name)(*arguments, **named)
 
     return call
 
@@ -97,7 +101,8 @@ KINDS = (
         "knapsack",
         lambda _, rows: rows == 1,
         _later("recognise", "recognise"),
-        _later("exact_search", "pack"),
+        _later("exact_search", "solve_knapsack"),
+        ("device",),
         "states",
         StopReason.OUT_OF_MEMORY,
     ),
@@ -105,7 +110,8 @@ KINDS = (
         "knapsack-multiple-choice",
         _is_sparse,
         _later("multiple_choice.recognise", "recognise"),
-        _later("multiple_choice.engine", "pack"),
+        _later("multiple_choice.engine", "solve_multiple_choice"),
+        (),
         "states",
         StopReason.OUT_OF_MEMORY,
     ),
@@ -113,7 +119,8 @@ KINDS = (
         "knapsack-multiple",
         _is_sparse,
         _later("multiple.recognise", "recognise"),
-        _later("multiple.engine", "pack"),
+        _later("multiple.engine", "solve_multiple"),
+        (),
         "nodes",
         StopReason.NUMERICAL_TROUBLE,
     ),
@@ -121,7 +128,8 @@ KINDS = (
         "knapsack-multidimensional",
         lambda _, rows: 1 < rows <= MOST_ROWS,
         _later("multidimensional.recognise", "recognise"),
-        _later("multidimensional.engine", "pack"),
+        _later("multidimensional.engine", "solve_multidimensional"),
+        ("device", "threads"),
         "nodes",
         StopReason.NUMERICAL_TROUBLE,
     ),

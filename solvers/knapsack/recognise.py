@@ -91,6 +91,19 @@ def whole_weights(values: FloatArray) -> Whole | None:
     return found
 
 
+def whole_row(
+    weight: FloatArray, side: float, start: IntArray, largest: int = LARGEST
+) -> tuple[Whole, int] | None:
+    """Return a row's weights made whole, and what columns at ``start`` leave of its side.
+
+    None where their weights there may come to ``largest``, too.
+    """
+    found = whole_weights(weight)
+    if found is None or np.abs(found.values.astype(np.float64)) @ np.abs(start) >= largest:
+        return None
+    return found, floor_of(float(side), found.scale) - int((found.values * start).sum())
+
+
 def floor_of(value: float, scale: int | Fraction) -> int:
     """Return the whole part of ``scale`` times a side, which is read in the same way.
 
@@ -170,26 +183,28 @@ def recognise(problem: Problem) -> KnapsackModel | None:
     row = _only_row(problem)
     if row is None:
         return None
-    box = whole_box(problem)
-    if box is None:
-        return None
-    weight = np.zeros(problem.num_columns)
-    columns, coefficients = problem.entries[row]
-    weight[columns] = coefficients
-    side = problem.row_upper[row]
-    if np.isfinite(problem.row_lower[row]):
-        weight, side = -weight, -problem.row_lower[row]
-    return _as_items(problem, weight, float(side), box)
+    limited, box = upper_side(problem, row), whole_box(problem)
+    return None if limited is None or box is None else _as_items(problem, *limited, box)
 
 
 def _only_row(problem: Problem) -> int | None:
-    """Return the one row with several entries, if it is limited on one side only."""
+    """Return the one row with several entries, if there is one."""
     several = np.flatnonzero(problem.entries.lengths > 1)
-    if several.size != 1:
+    return int(several[0]) if several.size == 1 else None
+
+
+def upper_side(problem: Problem, row: int) -> tuple[FloatArray, float] | None:
+    """Return a row as coefficients of all columns and an upper side.
+
+    None unless it is limited on one side only.
+    """
+    weight = np.zeros(problem.num_columns)
+    columns, coefficients = problem.entries[row]
+    weight[columns] = coefficients
+    lower, upper = float(problem.row_lower[row]), float(problem.row_upper[row])
+    if np.isfinite(lower) == np.isfinite(upper):
         return None
-    row = int(several[0])
-    limits = np.isfinite(problem.row_lower[row]), np.isfinite(problem.row_upper[row])
-    return row if limits[0] != limits[1] else None
+    return (weight, upper) if np.isfinite(upper) else (-weight, -lower)
 
 
 def whole_box(problem: Problem) -> Box | None:
@@ -213,18 +228,16 @@ def whole_box(problem: Problem) -> Box | None:
 
 def _as_items(problem: Problem, weight: FloatArray, side: float, box: Box) -> KnapsackModel | None:
     """Turn columns into items that begin at zero copies."""
-    profits, weights = whole(-problem.cost), whole_weights(weight)
-    if profits is None or weights is None:
-        return None
     mirrored = ~np.isfinite(box.lower)
     start = np.where(mirrored, box.upper, box.lower)
     if not np.isfinite(start).all() or np.abs(start).max() >= LARGEST:
         return None
     origin = start.astype(np.int64)
     sign = np.where(mirrored, -1, 1).astype(np.int64)
-    if np.abs(weights.values.astype(np.float64)) @ np.abs(start) >= LARGEST:
+    profits, row = whole(-problem.cost), whole_row(weight, side, origin)
+    if profits is None or row is None:
         return None
-    capacity = floor_of(side, weights.scale) - int((weights.values * origin).sum())
+    weights, capacity = row
     copies = _copies(box, weights.values * sign, profits.values * sign, capacity)
     if copies is None:
         return None

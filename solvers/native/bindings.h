@@ -180,6 +180,21 @@ inline void check_length(const char *name, std::int64_t found, std::int64_t want
         refuse_length(name, found, wanted);
 }
 
+/// An array's name and length.
+struct Length {
+    const char *name;
+    std::int64_t found;
+
+    template <class View>
+    Length(const char *name, const View &array) : name(name), found(array.size()) {}
+};
+
+/// Refuse arrays of fewer or more entries, all of which must have as many.
+inline void check_lengths(std::int64_t wanted, std::initializer_list<Length> arrays) {
+    for (const Length &one : arrays)
+        check_length(one.name, one.found, wanted);
+}
+
 /// Refuse a matrix that has not so many rows, or fewer entries than its rows say.
 template <class Index>
 void check_rows(const char *name, const SparseRows<Index> &rows, std::int64_t count) {

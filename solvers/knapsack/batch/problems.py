@@ -12,7 +12,7 @@ import numpy.typing as npt
 from solvers.core.device import Device
 from solvers.core.errors import ProblemError
 from solvers.core.machine import threads_for
-from solvers.knapsack.items import LARGEST, IntArray, Knapsack
+from solvers.knapsack.items import LARGEST, IntArray, Knapsack, powers_of_two
 from solvers.native.knapsack_batch_check import shorten
 
 SAMPLE = 1000
@@ -197,18 +197,7 @@ def split_copies(problems: Problems) -> Split | None:
     """Split copies into 0/1 items of 1, 2, 4, ... of them; None where there are none to split."""
     if problems.copies is None:
         return None
-    left = _useful_copies(problems, problems.copies)
-    origin, times, size = [], [], 1
-    while left.any():
-        have = np.flatnonzero(left)
-        origin.append(have)
-        times.append(np.minimum(left[have], size))
-        left[have] -= times[-1]
-        size *= 2
-    none = np.zeros(0, dtype=np.int64)
-    item, count = np.concatenate([none, *origin]), np.concatenate([none, *times])
-    order = np.argsort(item, kind="stable")
-    item, count = item[order], count[order]
+    item, count = powers_of_two(_useful_copies(problems, problems.copies))
     for name in ("profit", "weight"):
         size_of = np.abs(getattr(problems, name)[item].astype(np.float64)) * count
         if size_of.max(initial=0.0) >= LARGEST:
@@ -222,7 +211,7 @@ def split_copies(problems: Problems) -> Split | None:
 def _useful_copies(problems: Problems, copies: IntArray) -> IntArray:
     """Leave out copies that could never fit, where nothing frees capacity."""
     if not (problems.weight > 0).all():
-        return copies.copy()
+        return copies
     capacity = np.repeat(np.maximum(problems.capacity, 0), np.diff(problems.starts))
     useful: IntArray = np.minimum(copies, capacity // problems.weight)
     return useful

@@ -17,13 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from solvers.knapsack.dp import states as at
 from solvers.knapsack.dp.core import Watch
 from solvers.knapsack.dp.states import (
-    ANCESTOR,
-    HISTORY,
-    PROFIT,
-    STAGES,
-    VISITED,
     History,
     ItemStages,
     Part,
@@ -162,7 +158,7 @@ class _Search:
         self.efficient[order] = np.arange(order.size)  # places by falling weight, best item first
         self.known = suffixes(self.profit, self.weight, self.efficient, _starts(self.weight))
         self.control = np.zeros(CONTROL, dtype=np.int64)
-        self.control[PROFIT] = profit
+        self.control[at.PROFIT] = profit
         room = min(FIRST_ROOM, most)
         self.one, self.other = empty_lists(room)
         for values in self.one:
@@ -180,7 +176,7 @@ class _Search:
         PAUSED says that it was stopped.
         """
         place = self.place
-        bit = place % STAGES
+        bit = place % at.STAGES
         if place and bit == 0 and not self.is_cut:
             self.history.close(self.one, self.count)
         if self.one.profit.size < min(2 * self.count, most):
@@ -201,20 +197,20 @@ class _Search:
 
     def _part_of_stage(self) -> int:
         """Go on with a stage for a while."""
-        place, best = self.place, self.control[PROFIT]
+        place, best = self.place, self.control[at.PROFIT]
         length = advance(
             self.one,
             self.count,
             self.other,
             int(self.profit[place]),
             int(self.weight[place]),
-            1 << place % STAGES,
+            1 << place % at.STAGES,
             self.capacity,
             self.known,
             self.control,
             WORK,
         )
-        if self.control[PROFIT] > best:
+        if self.control[at.PROFIT] > best:
             self.flags = self._packing()
         return length
 
@@ -244,7 +240,9 @@ class _Search:
     def _packing(self) -> npt.NDArray[np.bool_]:
         """Return flags of the best state's items, and of those that fill it up."""
         packed = np.zeros(self.order.size, dtype=np.bool_)  # by falling weight
-        packed[self.history.chosen(int(self.control[HISTORY]), int(self.control[ANCESTOR]))] = True
+        packed[
+            self.history.chosen(int(self.control[at.HISTORY]), int(self.control[at.ANCESTOR]))
+        ] = True
         start = self.known.start[self.control[SUFFIX]]
         later = self.efficient[self.efficient >= start]
         packed[later[: self.control[PLACES]]] = True
@@ -274,25 +272,27 @@ def search_heavy_first(
     control = search.control
     stages = 0
     settled = False
-    while control[PROFIT] < bound:
+    while control[at.PROFIT] < bound:
         if search.count == 0 or search.place == items.num_items:
             settled = not search.next_part()
             if settled:
                 break
         stages += 1
-        spent = control[VISITED] + stages * items.num_items // SUFFIX_ITEMS_PER_STATE
-        if spent > work or watch(int(control[PROFIT]), bound):
+        spent = control[at.VISITED] + stages * items.num_items // SUFFIX_ITEMS_PER_STATE
+        if spent > work or watch(int(control[at.PROFIT]), bound):
             break
-        ending = search.stage(most_states, lambda: watch(int(control[PROFIT]), bound))
+        ending = search.stage(most_states, lambda: watch(int(control[at.PROFIT]), bound))
         if ending == PAUSED:
             break
         if ending == FULL:
             if search.count < 2 or search.waiting.num_states > WAITING * most_states:
                 break
             search.cut()
-    settled = settled or bool(control[PROFIT] >= bound)
+    settled = settled or bool(control[at.PROFIT] >= bound)
     spare_lists(search.one, search.other)
-    return HeavyFirstResult(search.flags, int(control[PROFIT]), settled, int(control[VISITED]))
+    return HeavyFirstResult(
+        search.flags, int(control[at.PROFIT]), settled, int(control[at.VISITED])
+    )
 
 
 def _starts(weight: IntArray) -> IntArray:

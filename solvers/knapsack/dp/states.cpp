@@ -32,46 +32,6 @@ struct Items : Sorted {
     Item at(std::int64_t j) const { return {profit[j], weight[j]}; }
 };
 
-/// The bound of a state, in double precision, from prices on both sides of capacity.
-double price_bound(std::int64_t profit, std::int64_t spare, double gain, double loss) {
-    return static_cast<double>(profit) + static_cast<double>(spare) * (spare >= 0 ? gain : loss);
-}
-
-/// Fill in the bounds of every ``step``-th of the first ``count`` states.
-void relaxed_bounds(const States &states, std::int64_t count, std::int64_t step,
-                    std::int64_t capacity, double gain, double loss, Span<double> found) {
-    check_states("states", states, count);
-    native::check_length("found", found.size(), (count + step - 1) / step);
-    for (std::int64_t i = 0, k = 0; i < count; i += step, ++k) {
-        poll_at(k);
-        found[k] = price_bound(states.profit[i], capacity - states.weight[i], gain, loss);
-    }
-}
-
-/// Move states with bounds below a threshold, and all from ``first`` on, to another list.
-///
-/// Returns how many are left, close together, and the largest bound among those moved.
-std::tuple<std::int64_t, double> put_aside(const States &states, std::int64_t count,
-                                           std::int64_t capacity, double gain, double loss,
-                                           double threshold, std::int64_t first,
-                                           const States &aside) {
-    check_states("states", states, count);
-    check_states("aside", aside, count);
-    std::int64_t length = 0, moved = 0;
-    double largest = -native::INF;
-    for (std::int64_t i = 0; i < count; ++i) {
-        poll_at(i);
-        const double bound = price_bound(states.profit[i], capacity - states.weight[i], gain, loss);
-        if (bound < threshold || i >= first) {
-            aside.take(moved++, states, i);
-            largest = std::max(largest, bound);
-        } else {
-            states.take(length++, states, i);
-        }
-    }
-    return {length, largest};
-}
-
 /// Whether profit + spare * p / w > best for the profit p and weight w of an item, exactly.
 ///
 /// ``spare`` is capacity left, or negative for a state that is too heavy; then the item is the
@@ -242,10 +202,6 @@ std::int64_t keep_promising(const States &states, std::int64_t count, std::int64
 
 NATIVE_MODULE(knapsack_dp_states) {
     using namespace knapsack;
-    native::expose(module, "relaxed_bounds", &relaxed_bounds, "states", "count", "step", "capacity",
-                   "gain", "loss", "found");
-    native::expose(module, "put_aside", &put_aside, "states", "count", "capacity", "gain", "loss",
-                   "threshold", "first", "aside");
     native::expose(module, "merge", &merge_lists, "now", "count", "then", "profit_step",
                    "weight_step", "bit", "capacity", "right", "left", "control");
     native::expose(module, "advance", &advance, "items", "capacity", "break_item", "opposite",

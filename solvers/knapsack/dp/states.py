@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.process_state import Slot
+from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
-from solvers.native import knapsack_dp_states as native
 
 STAGES = 64
 """Stages that a state's history holds."""
@@ -141,17 +141,58 @@ def _whole(states: States) -> States:
     return map_states(lambda values: values if values.base is None else values.base, states)
 
 
-def relaxed_bounds(
-    states: States, count: int, step: int, capacity: int, gain: float, loss: float
-) -> npt.NDArray[np.float64]:
-    """Return the bounds of every ``step``-th of the first ``count`` states.
+Step = tuple[int, int]
+"""Profit and weight of what may still come in, or go out."""
 
-    They are in double precision, from prices of a unit of capacity: ``gain`` for what is left, and
-    ``loss`` for what a state is too heavy by.
+
+def next_items(items: Ordered, left: int, right: int) -> tuple[Step, Step]:
+    """Return the items next to those treated: what comes in at right, and what goes at left."""
+    comes, goes = (0, 1), (1, 0)
+    if right < items.num_items:
+        comes = int(items.profit[right]), int(items.weight[right])
+    if left >= 0:
+        goes = int(items.profit[left]), int(items.weight[left])
+    return comes, goes
+
+
+def state_bounds(
+    profit: IntArray, weight: IntArray, capacity: int, comes: Step, goes: Step
+) -> npt.NDArray[np.float64]:
+    """Return the bounds of states (k,), in double precision.
+
+    What is left of the capacity is filled by ``comes``; what a
+    state is too heavy by goes with ``goes``, whose weight is 0 where nothing may go.
     """
-    found = np.empty(-(-count // step))
-    native.relaxed_bounds(states, count, step, capacity, gain, loss, found)
-    return found
+    spare = (capacity - weight).astype(np.float64)
+    loss = goes[0] / goes[1] if goes[1] else np.inf
+    return np.asarray(profit + spare * np.where(spare >= 0, comes[0] / comes[1], loss))
+
+
+def less_promising(bound: npt.NDArray[np.float64], staying: int) -> npt.NDArray[np.bool_]:
+    """Return flags of all but about so many of the states, those with the smallest bounds."""
+    leaving = bound.size - staying
+    later = bound < np.partition(bound, leaving)[leaving]
+    if not later.any():  # many of the same bound
+        return np.arange(bound.size) >= staying
+    return np.asarray(later)
+
+
+def cut(states: States, bound: npt.NDArray[np.float64], staying: int) -> tuple[States, float, int]:
+    """Leave about so many states in a list, those of the largest bounds.
+
+    Returns
+    -------
+    later : States
+        Copies of the others.
+    largest : float
+        Of their bounds.
+    left : int
+        How many stay, close together.
+    """
+    later = less_promising(bound, max(staying, 1))
+    waiting, kept = (chosen_states(states, bound.size, flags) for flags in (later, ~later))
+    copy_states(kept, kept.profit.size, states)
+    return waiting, float(bound[later].max()), kept.profit.size
 
 
 class Stages(Protocol):

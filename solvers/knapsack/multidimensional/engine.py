@@ -14,13 +14,12 @@ answer does not depend on the number of threads.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
 from solvers.core.device import Device, cpu, find_device
-from solvers.core.options import EngineOptions
+from solvers.core.machine import usable_cores
 from solvers.core.progress import Progress
 from solvers.knapsack.engine import Tell
 from solvers.knapsack.exact_search import solve_knapsack
@@ -46,23 +45,13 @@ CORE_WORK = 2_000_000
 """Elementary steps for the first core of a sub-problem; each larger core gets twice as many."""
 
 
-def pack(
-    given: MultidimensionalKnapsack, options: EngineOptions, progress: Progress, tell: Tell
-) -> Packing:
-    """Find the best packing; ``threads`` and ``device`` of the options are read."""
-    device = walkers_device(options.device)
-    return solve_multidimensional(
-        given, progress, tell=tell, threads=options.threads, device=device
-    )
-
-
 def solve_multidimensional(
     given: MultidimensionalKnapsack,
     progress: Progress,
     *,
     tell: Tell | None = None,
     threads: int = 0,
-    device: Device | None = None,
+    device: Device | str = "cpu",
 ) -> Packing:
     """Solve a multidimensional 0/1 knapsack problem to proven optimality.
 
@@ -75,10 +64,10 @@ def solve_multidimensional(
         Told the best profit and the bound now and then.
     threads : int
         CPU threads; 0 uses all cores. The answer is the same for any number.
-    device : Device, optional
-        A GPU for replicas, beside the trees of the CPU.
+    device : Device or str
+        A GPU for replicas, beside the trees of the CPU, or the option of that name.
     """
-    reduced = reduce_problem(given)
+    place, reduced = _device_of(device), reduce_problem(given)
     if reduced is None:
         return Packing(None, 0, 0, "Not even the lightest packing keeps the capacities.")
     problem = reduced.problem
@@ -95,7 +84,7 @@ def solve_multidimensional(
         if tell is not None:
             tell(reduced.profit_back(profit), reduced.profit_back(bound))
 
-    best, bound, path, nodes = _search(problem, progress, report, threads or _cores(), device)
+    best, bound, path, nodes = _search(problem, progress, report, threads or usable_cores(), place)
     return _back(given, reduced, best, bound, path, nodes)
 
 
@@ -112,16 +101,12 @@ def _back(
     return Packing(flags, profit, reduced.profit_back(bound), path, nodes)
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _search(
     problem: MultidimensionalKnapsack,
     progress: Progress,
     report: Tell,
     threads: int,
-    device: Device | None,
+    device: Device,
 ) -> tuple[BoolArray, int, str, int]:
     rows = make_rows(problem.profit, problem.weight)
     root = root_node(rows, problem.capacity)
@@ -132,9 +117,9 @@ def _search(
     report(best.profit, bound)
     if best.profit >= bound:
         return best.x, bound, "the relaxation's bound", 0
-    dual, place = root.dual * rows.scale, cpu() if device is None else device
+    dual = root.dual * rows.scale
     relaxed = RelaxedKnapsack(problem, dual, root.reduced, float(root.bound[0]))
-    heuristics = PrimalHeuristics(relaxed, place)
+    heuristics = PrimalHeuristics(relaxed, device)
     found = by_count(problem, best.profit + 1, progress)
     if found is None:
         return best.x, bound, "", 0
@@ -148,17 +133,13 @@ def _search(
     return best.x, best.bound, "branch and bound by the number of items", nodes
 
 
-GPU_WALKERS = False
-"""Whether ``device='auto'`` uses a GPU that is there. A GPU that is asked for is used.
+def _device_of(wanted: Device | str) -> Device:
+    """Return the place for replicas; a GPU has to be asked for, and 'auto' does not.
 
-It has replicas only. Searches below thousands of nodes at a time gained nothing on an H200: a proof
-with 60 items and 10 rows took 4.4 s and 250 million nodes where the trees alone needed 0.5 s and
-94,000, whose bounds are linear relaxations."""
-
-
-def walkers_device(wanted: str) -> Device | None:
-    """Return the GPU for replicas, or None to use the CPU alone."""
-    if wanted == "cpu" or (wanted == "auto" and not GPU_WALKERS):
-        return None
-    device = find_device(wanted)
-    return device if device.kind == "cuda" else None
+    It has replicas only. Searches below thousands of nodes at a time gained nothing on an H200: a
+    proof with 60 items and 10 rows took 4.4 s and 250 million nodes where the trees alone needed
+    0.5 s and 94,000, whose bounds are linear relaxations.
+    """
+    if isinstance(wanted, Device):
+        return wanted
+    return cpu() if wanted in ("auto", "cpu") else find_device(wanted)

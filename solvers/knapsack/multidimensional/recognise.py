@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray, Problem
-from solvers.knapsack.items import IntArray
+from solvers.knapsack.items import IntArray, powers_of_two
 from solvers.knapsack.kinds import MOST_ROWS
 from solvers.knapsack.multidimensional.items import EXACT, BoolArray, MultidimensionalKnapsack
-from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights
+from solvers.knapsack.recognise import Box, whole, whole_box, whole_row
 
 MOST_ITEMS = 2_000
 """Items, copies split by powers of two, up to which the levels of a search fit into memory."""
@@ -104,15 +103,15 @@ def _as_items(
     origin = start.astype(np.int64)
     sign = np.where(mirrored, -1, 1).astype(np.int64)
     profits = whole(-problem.cost)
-    rows = [_whole_row(*row, origin) for row in zip(weight, side, strict=True)]
-    weights = [row[0] for row in rows if row is not None]
-    if profits is None or len(weights) < len(rows):
+    pairs = zip(weight, side, strict=True)
+    rows = [row for pair in pairs if (row := whole_row(*pair, origin, EXACT)) is not None]
+    if profits is None or len(rows) < side.size or any(abs(room) >= EXACT for _, room in rows):
         return None
-    column, copies = _parts((box.upper - box.lower).astype(np.int64))
+    column, copies = powers_of_two((box.upper - box.lower).astype(np.int64))
     if column.size > MOST_ITEMS:
         return None
     profit = (profits.values * sign)[column]
-    stacked = np.abs(np.stack(weights))[:, column]
+    stacked = np.abs(np.stack([found.values for found, _ in rows]))[:, column]
     largest = max(float(np.abs(profit).max(initial=0)), float(stacked.max(initial=0)))
     if largest * float(copies.max(initial=0)) >= EXACT:
         return None
@@ -120,32 +119,10 @@ def _as_items(
         knapsack = MultidimensionalKnapsack(
             profit * copies,
             stacked * copies,
-            np.array([row[1] for row in rows if row is not None], dtype=np.int64),
+            np.array([room for _, room in rows], dtype=np.int64),
         )
     except ProblemError:
         return None
     kind = "a multidimensional knapsack problem of"
     sentence = f"{kind} {knapsack.num_items} items and {knapsack.num_rows} rows"
     return MultidimensionalModel(knapsack, column, copies, origin, sign, profits.scale, sentence)
-
-
-def _whole_row(weight: FloatArray, side: float, start: IntArray) -> tuple[IntArray, int] | None:
-    """Return a row's weights made whole, and what is left of its side at the start."""
-    found = whole_weights(weight)
-    if found is None or np.abs(found.values.astype(np.float64)) @ np.abs(start) >= EXACT:
-        return None
-    capacity = floor_of(float(side), found.scale) - int((found.values * start).sum())
-    return (found.values, capacity) if abs(capacity) < EXACT else None
-
-
-def _parts(copies: IntArray) -> tuple[npt.NDArray[np.int64], IntArray]:
-    """Split copies into items of 1, 2, 4, ... copies and a rest: column and copies of each."""
-    column, size = [], []
-    for place, count in enumerate(copies.tolist()):
-        part = 1
-        while count > 0:
-            column.append(place)
-            size.append(min(part, count))
-            count -= part
-            part *= 2
-    return np.array(column, dtype=np.int64), np.array(size, dtype=np.int64)

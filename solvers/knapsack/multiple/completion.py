@@ -56,6 +56,25 @@ class Node:
     slack: int
 
 
+def root_of(best: Best) -> Node:
+    """Return the node where nothing is filled."""
+    return Node(np.full(best.problem.num_items, NOWHERE, dtype=np.int64), 0, 0, 0)
+
+
+def split_choice(best: Best, chosen: IntArray, node: Node, orders: int, seed: int) -> None:
+    """Split items among the knapsacks that a node leaves, in so many orders at most."""
+    problem, rng = best.problem, np.random.default_rng(seed)
+    order = chosen[np.argsort(-problem.weight[chosen], kind="stable")]
+    for _ in range(orders):
+        place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
+        left = split(problem.weight, problem.capacity[node.filled :], order, place)
+        place[place >= 0] += node.filled
+        best.improve(np.where(node.place >= 0, node.place, place))
+        if left == 0 or best.over:
+            return
+        order = rng.permutation(chosen)
+
+
 class Completion:
     """The search, for one problem."""
 
@@ -84,8 +103,7 @@ class Completion:
         """Search to the end and return True, or for so many nodes, while knapsacks are small."""
         best = self._best
         number = count()
-        start = Node(np.full(best.problem.num_items, NOWHERE, dtype=np.int64), 0, 0, 0)
-        waiting = [(-best.bound, 0, 0, start)]
+        waiting = [(-best.bound, 0, 0, root_of(best))]
         for _ in range(nodes):
             if waiting:
                 best.lower(-waiting[0][0], "small knapsacks first")
@@ -117,22 +135,8 @@ class Completion:
         assert packing.x is not None  # the room is not negative
         bound = node.profit + packing.bound
         if bound > best.profit:
-            self._split(node, rest[packing.x > 0])
+            split_choice(best, rest[packing.x > 0], node, SPLITS, seed=best.nodes)
         return bound
-
-    def _split(self, node: Node, chosen: IntArray) -> None:
-        best, problem = self._best, self._best.problem
-        rng = np.random.default_rng(best.nodes)
-        order = chosen[np.argsort(-problem.weight[chosen], kind="stable")]
-        for _ in range(SPLITS):
-            place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
-            left = split(problem.weight, problem.capacity[node.filled :], order, place)
-            place[place >= 0] += node.filled
-            place[node.place >= 0] = node.place[node.place >= 0]
-            best.improve(place)
-            if left == 0:
-                return
-            order = rng.permutation(chosen)
 
     def _fillings(self, node: Node) -> list[Node] | None:
         """Return the nodes below, one for each filling of the next knapsack; None if too many."""

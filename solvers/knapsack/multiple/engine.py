@@ -23,13 +23,12 @@ from typing import NamedTuple
 import numpy as np
 
 from solvers.core.errors import EngineError
-from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.knapsack.engine import Tell, alarm
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack, Packing
 from solvers.knapsack.multiple import completion
-from solvers.knapsack.multiple.completion import Completion
+from solvers.knapsack.multiple.completion import Completion, root_of, split_choice
 from solvers.knapsack.multiple.items import (
     NOWHERE,
     Best,
@@ -38,7 +37,7 @@ from solvers.knapsack.multiple.items import (
 )
 from solvers.knapsack.multiple.listed import FEW_PATTERNS, MOST_PATTERNS, search_patterns
 from solvers.knapsack.multiple.prices import EXACT_BITS, PriceSearch
-from solvers.native.knapsack_multiple_split import improve, split
+from solvers.native.knapsack_multiple_split import improve
 from solvers.native.knapsack_multiple_tree import search
 
 DEPTH, PROFIT, BEST, NODES = range(4)
@@ -99,13 +98,6 @@ def make_tree(problem: MultipleKnapsack, best: int) -> Tree:
     return Tree(problem.profit, problem.weight, choice, problem.capacity.copy(), control)
 
 
-def pack(
-    given: MultipleKnapsack, options: EngineOptions, progress: Progress, tell: Tell
-) -> Packing:
-    """Find the best packing, on one thread of the CPU; no option is read."""
-    return solve_multiple(given, progress, tell=tell)
-
-
 def solve_multiple(
     given: MultipleKnapsack,
     progress: Progress | None = None,
@@ -152,7 +144,7 @@ def _solve(best: Best) -> None:
     problem = best.problem
     chosen = _surrogate(best)
     if best.profit < best.bound:
-        _split(best, chosen)
+        split_choice(best, chosen, root_of(best), SPLITS, seed=0)
     if best.over:
         return
     _refill(best, seed=1)
@@ -183,20 +175,6 @@ def _surrogate(best: Best) -> IntArray:
     assert packing.x is not None  # no capacity is negative
     best.lower(packing.bound, "bound by a surrogate")
     return np.flatnonzero(packing.x)
-
-
-def _split(best: Best, chosen: IntArray) -> None:
-    """Split the surrogate's items among the knapsacks, in several orders."""
-    problem = best.problem
-    rng = np.random.default_rng(0)
-    falling = chosen[np.argsort(-problem.weight[chosen], kind="stable")]
-    for attempt in range(SPLITS):
-        order = falling if attempt == 0 else rng.permutation(chosen)
-        place = np.full(problem.num_items, NOWHERE, dtype=np.int64)
-        split(problem.weight, problem.capacity, order, place)
-        best.improve(place)
-        if best.over:
-            return
 
 
 def _refill(best: Best, seed: int) -> None:

@@ -15,20 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import EngineError
-from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.states import (
     History,
     Part,
     WaitingList,
-    chosen_states,
-    copy_states,
+    cut,
     empty_lists,
+    first_states,
     larger_lists,
     spare_lists,
+    state_bounds,
 )
 from solvers.knapsack.engine import alarm
 from solvers.knapsack.items import IntArray, Packing
+from solvers.knapsack.multiple_choice import stages as at
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.knapsack.multiple_choice.relaxation import (
     Congruence,
@@ -38,37 +39,12 @@ from solvers.knapsack.multiple_choice.relaxation import (
     relax,
 )
 from solvers.knapsack.multiple_choice.stages import (
-    ANCESTOR,
-    BEST_ITEM,
-    BEST_STAGE,
-    BROAD,
-    CHECKPOINT,
-    CONTROLS,
-    COUNT,
-    EMPTY,
-    FULL,
-    HISTORY,
-    ITEMS,
-    KEPT,
-    MODULUS,
-    PAUSE,
-    PLACE,
-    PROFIT,
-    RESIDUE,
-    SHIFT,
-    STAGE,
-    STOP,
-    SWAPPED,
-    TARGET,
-    VISITED,
     Core,
     Stages,
     core_of,
     empty_stages,
     find_pair,
-    less_promising,
     outside_steps,
-    state_bounds,
 )
 from solvers.native.knapsack_multiple_choice_relaxation import copy_promising
 from solvers.native.knapsack_multiple_choice_stages import advance
@@ -90,7 +66,7 @@ MOST_PARTNERS = 1_000_000
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
 
-ITS_PLACE = [PLACE, STAGE, SHIFT, ITEMS]
+ITS_PLACE = [at.PLACE, at.STAGE, at.SHIFT, at.ITEMS]
 """What a part of a list that waits has of its own in the array that controls the search."""
 
 
@@ -123,9 +99,9 @@ class MultipleChoiceSearch:
         self._chosen: IntArray | None = None
         self._settled = False
         self._portion, self._paired = FIRST_WORK, 0
-        self._control = np.zeros(CONTROLS, dtype=np.int64)
-        self._control[[COUNT, PROFIT, TARGET]] = 1, profit, bound
-        self._control[[RESIDUE, MODULUS]] = rule.residue, rule.modulus
+        self._control = np.zeros(at.CONTROLS, dtype=np.int64)
+        self._control[[at.COUNT, at.PROFIT, at.TARGET]] = 1, profit, bound
+        self._control[[at.RESIDUE, at.MODULUS]] = rule.residue, rule.modulus
         self._one.profit[0] = core.profit[core.break_item].sum()
         self._one.weight[0] = core.weight[core.break_item].sum()
         self._one.history[0], self._one.ancestor[0] = 0, 0
@@ -133,7 +109,7 @@ class MultipleChoiceSearch:
     @property
     def is_settled(self) -> bool:
         """Whether the best selection is proven to be one."""
-        return self._settled or bool(self._control[PROFIT] >= self._control[TARGET])
+        return self._settled or bool(self._control[at.PROFIT] >= self._control[at.TARGET])
 
     def run(self, watch: Watch, work: float = np.inf) -> bool:
         """Search until the best selection is proven, and return True, or for so many states.
@@ -141,40 +117,43 @@ class MultipleChoiceSearch:
         The search ends soon after :meth:`stop` was called, too.
         """
         control = self._control
-        until = control[VISITED] + work
-        while control[VISITED] < until:
-            best = int(control[PROFIT])
-            reason = self._advance(int(min(self._portion, until - control[VISITED])))
-            if control[PROFIT] > best:
+        until = control[at.VISITED] + work
+        while control[at.VISITED] < until:
+            best = int(control[at.PROFIT])
+            reason = self._advance(int(min(self._portion, until - control[at.VISITED])))
+            if control[at.PROFIT] > best:
                 self._chosen = self._selection()
-            if control[PROFIT] >= control[TARGET] or (
-                reason == EMPTY and not self._waiting.resume(self._restore)
+            if control[at.PROFIT] >= control[at.TARGET] or (
+                reason == at.EMPTY and not self._waiting.resume(self._restore)
             ):
                 self._settled = True
                 return True
-            if control[STOP]:
+            if control[at.STOP]:
                 break
-            if reason in (PAUSE, FULL) and control[VISITED] - self._paired >= control[COUNT]:
+            if (
+                reason in (at.PAUSE, at.FULL)
+                and control[at.VISITED] - self._paired >= control[at.COUNT]
+            ):
                 self._pair()
-            if control[COUNT] == 0:
+            if control[at.COUNT] == 0:
                 continue
-            if reason == CHECKPOINT:
+            if reason == at.CHECKPOINT:
                 self._checkpoint()
-            elif reason == FULL:
+            elif reason == at.FULL:
                 self._make_room()
-            if watch(int(control[PROFIT]), int(control[TARGET])):
+            if watch(int(control[at.PROFIT]), int(control[at.TARGET])):
                 break
         return False
 
     def stop(self) -> None:
         """End the search soon, from another thread; it cannot go on after that."""
-        self._control[STOP] = 1
+        self._control[at.STOP] = 1
 
     def result(self) -> Found:
         """Return the best selection so far and what is proven of it."""
-        profit = int(self._control[PROFIT])
+        profit = int(self._control[at.PROFIT])
         bound = profit if self.is_settled else max(profit, self._bound())
-        return Found(self._chosen, profit, bound, int(self._control[VISITED]))
+        return Found(self._chosen, profit, bound, int(self._control[at.VISITED]))
 
     def end(self) -> None:
         """Leave the arrays to the next search; this one cannot go on."""
@@ -190,7 +169,7 @@ class MultipleChoiceSearch:
             self._control,
             work,
         )
-        if self._control[SWAPPED]:
+        if self._control[at.SWAPPED]:
             self._one, self._other = self._other, self._one
         return reason
 
@@ -198,9 +177,9 @@ class MultipleChoiceSearch:
         """Return the items of the best state, from its history and its ancestors'."""
         control = self._control
         items = self._history.chosen(
-            int(control[HISTORY]), int(control[ANCESTOR]), int(control[BEST_STAGE])
+            int(control[at.HISTORY]), int(control[at.ANCESTOR]), int(control[at.BEST_STAGE])
         )
-        return self._with_items(items, control[[BEST_ITEM]])
+        return self._with_items(items, control[[at.BEST_ITEM]])
 
     def _with_items(self, *chosen_items: IntArray) -> IntArray:
         """Return the break solution with items that were chosen instead of its own."""
@@ -212,89 +191,74 @@ class MultipleChoiceSearch:
     def _pair(self) -> None:
         """Look for a better selection among pairs of a state and what the next classes can do."""
         control, one = self._control, self._one
-        count = int(control[COUNT])
+        count = int(control[at.COUNT])
         self._portion = min(MORE_WORK * self._portion, WORK)
-        self._paired = int(control[VISITED])
+        self._paired = int(control[at.VISITED])
         pair = find_pair(
             self._core,
             self._capacity,
             one,
             count,
-            int(control[PLACE]),
-            int(control[PROFIT]),
+            int(control[at.PLACE]),
+            int(control[at.PROFIT]),
             min(max(2 * count, FIRST_ROOM), MOST_PARTNERS),
         )
         if pair.is_last:
-            control[COUNT] = 0
+            control[at.COUNT] = 0
         if pair.state < 0:
             return
-        control[PROFIT] = pair.profit
-        stage = int(control[STAGE])
+        control[at.PROFIT] = pair.profit
+        stage = int(control[at.STAGE])
         word, ancestor = int(one.history[pair.state]), int(one.ancestor[pair.state])
         self._chosen = self._with_items(self._history.chosen(word, ancestor, stage), pair.items)
 
     def _checkpoint(self) -> None:
         """Begin new words for the list."""
         control = self._control
-        self._history.close(self._one, int(control[COUNT]), int(control[STAGE]))
-        control[[STAGE, SHIFT, ITEMS]] = 0
+        self._history.close(self._one, int(control[at.COUNT]), int(control[at.STAGE]))
+        control[[at.STAGE, at.SHIFT, at.ITEMS]] = 0
 
     def _make_room(self) -> None:
         """Take more memory for the list, or put the less promising part of it aside.
 
         What stays is half of the list at most, and as much as the next class makes a full list of.
         """
-        count, room = int(self._control[COUNT]), self._one.profit.size
+        count, room = int(self._control[at.COUNT]), self._one.profit.size
         if room < self._most:
             lists, larger = (self._one, self._other), min(2 * room, self._most)
             self._one, self._other = larger_lists(lists, count, larger)
             return
-        bound = self._bounds()
-        staying = min(count // 2, room // max(int(self._control[KEPT]), 1))
-        later = less_promising(bound, max(staying, 1))
-        states, place = chosen_states(self._one, count, later), self._control[ITS_PLACE]
-        part = Part(states, place, self._history.copy(), float(bound[later].max()))
-        self._waiting.add(part)
-        kept = chosen_states(self._one, count, ~later)
-        copy_states(kept, kept.profit.size, self._one)
-        self._control[COUNT] = kept.profit.size
+        staying = min(count // 2, room // max(int(self._control[at.KEPT]), 1))
+        states, bound, self._control[at.COUNT] = cut(self._one, self._bounds(), staying)
+        self._waiting.add(Part(states, self._control[ITS_PLACE], self._history.copy(), bound))
 
     def _restore(self, part: Part[Stages]) -> int:
         """Make a part that waited the list; return how many of its states may still be of use."""
         control, states = self._control, part.states
         control[ITS_PLACE], self._history = part.place, part.history
-        steps = outside_steps(self._core, int(control[PLACE]))
-        control[COUNT] = copy_promising(
+        steps = outside_steps(self._core, int(control[at.PLACE]))
+        control[at.COUNT] = copy_promising(
             states, states.profit.size, self._one, self._capacity, *steps, control
         )
-        return int(control[COUNT])
+        return int(control[at.COUNT])
 
     def _bounds(self) -> npt.NDArray[np.float64]:
         """Return the bounds of the states of the list."""
-        count, place = int(self._control[COUNT]), int(self._control[PLACE])
-        return state_bounds(self._core, place, self._capacity, self._one, count)
+        one = first_states(self._one, int(self._control[at.COUNT]))
+        steps = outside_steps(self._core, int(self._control[at.PLACE]))
+        return state_bounds(one.profit, one.weight, self._capacity, *steps)
 
     def _bound(self) -> int:
         """Return a bound on what the states left can become."""
         now = self._bounds().max(initial=-np.inf)
         largest = self._waiting.bound(float(now))
         if not np.isfinite(largest):
-            return int(self._control[PROFIT])
-        return min(int(largest * BROAD) + 1, int(self._control[TARGET]))
+            return int(self._control[at.PROFIT])
+        return min(int(largest * at.BROAD) + 1, int(self._control[at.TARGET]))
 
 
 MOST_STATES = 4_000_000
 """States that a list may have: two take a quarter of a gigabyte."""
-
-
-def pack(
-    given: MultipleChoice,
-    options: EngineOptions,
-    progress: Progress,
-    tell: Callable[[int, int], None],
-) -> Packing:
-    """Find the best selection; no option is read."""
-    return solve_multiple_choice(given, progress, tell=tell)
 
 
 def solve_multiple_choice(

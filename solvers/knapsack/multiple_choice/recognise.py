@@ -20,7 +20,7 @@ from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice
-from solvers.knapsack.recognise import BOUND_SLACK, Box, floor_of, whole, whole_box, whole_weights
+from solvers.knapsack.recognise import BOUND_SLACK, Box, upper_side, whole, whole_box, whole_row
 
 MOST_VALUES = 64
 """Values of a column in no class up to which each of them becomes an item."""
@@ -244,20 +244,11 @@ def _model(
     problem: Problem, capacity_row: int, start: IntArray, items: _Items
 ) -> MultipleChoiceModel | None:
     """Make whole numbers of items' costs and weights, which count from the start."""
-    weight = np.zeros(problem.num_columns)
-    columns, coefficients = problem.entries[capacity_row]
-    weight[columns] = coefficients
-    side = float(problem.row_upper[capacity_row])
-    limited = np.isfinite([problem.row_lower[capacity_row], side])
-    if limited.all() or not limited.any():
+    limited, profits = upper_side(problem, capacity_row), whole(-problem.cost)
+    row = None if limited is None else whole_row(*limited, start)
+    if profits is None or row is None:
         return None
-    if limited[0]:
-        weight, side = -weight, -float(problem.row_lower[capacity_row])
-    profits, weights = whole(-problem.cost), whole_weights(weight)
-    if profits is None or weights is None:
-        return None
-    if np.abs(weights.values.astype(np.float64)) @ np.abs(start) >= LARGEST:
-        return None
+    weights, capacity = row
     order = np.argsort(items.group, kind="stable")
     column, value = items.column[order], items.value[order]
     change = np.where(column == NO_COLUMN, 0, value - start[column])
@@ -273,7 +264,7 @@ def _model(
             profits.values[column] * change,
             weights.values[column] * change,
             np.concatenate([[0], np.cumsum(sizes)]),
-            floor_of(side, weights.scale) - int((weights.values * start).sum()),
+            capacity,
         )
     except ProblemError:
         return None

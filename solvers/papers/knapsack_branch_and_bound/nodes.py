@@ -13,23 +13,8 @@ import numpy.typing as npt
 
 from solvers.kernels.family import Bound
 from solvers.knapsack.efficiency import Ordered
-from solvers.papers.knapsack_branch_and_bound.kernels.nodes import (
-    AT,
-    BEST,
-    CAPACITY,
-    CONTROL_SIZE,
-    FAMILY,
-    FOUND,
-    FOUND_NODE,
-    LEFT_OUT,
-    LENGTH,
-    NO_NODE,
-    NODE,
-    ROUNDS,
-    UPPER,
-    WARPS,
-    tiles_of,
-)
+from solvers.papers.knapsack_branch_and_bound.kernels import nodes as word
+from solvers.papers.knapsack_branch_and_bound.kernels.nodes import FAMILY, tiles_of
 
 FIRST_ROOM = 4096
 """Nodes for which there is room at the beginning."""
@@ -77,8 +62,8 @@ class Step:
         """Return which node of the level before a node was or came from, and which of the two."""
         if self.order is not None:
             node = int(self.order[node])
-        control = np.zeros(CONTROL_SIZE, dtype=self.chunk_count.dtype)
-        control[AT] = node
+        control = np.zeros(word.CONTROL_SIZE, dtype=self.chunk_count.dtype)
+        control[word.AT] = node
         if self.on_gpu:
             import cupy
 
@@ -87,7 +72,7 @@ class Step:
             there = control
         FAMILY["ancestor"](self.chunk_count, self.tile_place, self.kept, there, self.tiles)
         found = there.get() if self.on_gpu else there
-        return int(found[AT]), bool(found[LEFT_OUT])
+        return int(found[word.AT]), bool(found[word.LEFT_OUT])
 
     def _arrays(self) -> dict[str, Any]:
         arrays = {
@@ -158,7 +143,7 @@ class Nodes:
             module.asarray(np.concatenate(parts).astype(self._word)) for parts in padded
         )
         self._now, self._then = ([self._words(0)] * 3 for _ in range(2))
-        self._control = self._words(CONTROL_SIZE)
+        self._control = self._words(word.CONTROL_SIZE)
         self._marked: tuple[Any, Any, Any] = (None, None, None)
         self._bound: dict[str, Bound] = {}
 
@@ -173,9 +158,9 @@ class Nodes:
         self._now = [self._words(max(self.count, FIRST_ROOM)) for _ in range(3)]
         for mine, theirs in zip(self._now, columns, strict=True):
             mine[: self.count] = self.module.asarray(theirs.astype(self._word))
-        control = np.zeros(CONTROL_SIZE, dtype=self._word)
-        control[[CAPACITY, BEST, FOUND]] = self._items.capacity, best, best
-        control[[FOUND_NODE, NODE, UPPER]] = NO_NODE, -1, -1
+        control = np.zeros(word.CONTROL_SIZE, dtype=self._word)
+        control[[word.CAPACITY, word.BEST, word.FOUND]] = self._items.capacity, best, best
+        control[[word.FOUND_NODE, word.NODE, word.UPPER]] = word.NO_NODE, -1, -1
         self._control = self.module.asarray(control)
 
     def get(self) -> list[npt.NDArray[np.int64]]:
@@ -195,16 +180,16 @@ class Nodes:
         """
         tiles = tiles_of(self.count)
         self._marked = marked = (
-            self._words(2 * tiles * WARPS),
+            self._words(2 * tiles * word.WARPS),
             self._words(2 * tiles),
-            self._words(2 * tiles * WARPS * ROUNDS),
+            self._words(2 * tiles * word.WARPS * word.ROUNDS),
         )
         columns = (*self._item_columns, *self._now)
         for kernel in ("expand", "recount"):
             self._call(kernel, *columns, *marked, self._control, tiles, self.count, item)
         self._call("places", marked[1], self._control, tiles)
         found = self._host(self._control)
-        return int(found[BEST]), int(found[NODE]), int(found[LENGTH])
+        return int(found[word.BEST]), int(found[word.NODE]), int(found[word.LENGTH])
 
     def shrink(self, item: int, length: int, most: int) -> Step:
         """Keep those nodes, old ones before new ones; return where each came from.
@@ -253,7 +238,7 @@ class Nodes:
         self._call(
             "largest_bound", *self._item_columns, *self._now, self._control, tiles, self.count
         )
-        return int(self._host(self._control)[UPPER])
+        return int(self._host(self._control)[word.UPPER])
 
     def _call(self, kernel: str, *values: Any) -> None:
         """Run a kernel; on a GPU checks and compilation are done at its first launch only."""

@@ -1,8 +1,8 @@
 """Words that steer the kernels: where the iteration stands, and by which tolerances it decides.
 
 ``control`` is an array of integers, ``scalars`` one of numbers, both where the kernels run; the
-host reads them once per batch of iterations. ``kernels/words.cuh`` repeats the places for kernels,
-beside the constants that only these use.
+host reads them once per batch of iterations. ``kernels/structures.cuh`` repeats the places for
+kernels, beside the constants that only these use.
 """
 
 from __future__ import annotations

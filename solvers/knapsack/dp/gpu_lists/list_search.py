@@ -11,12 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from solvers.core.device import Device, find_device
 from solvers.knapsack.dp.gpu_lists.kernels.stages import Field, Mode, Reason
 from solvers.knapsack.dp.gpu_lists.memory import LARGEST_ROOM, STATE_BYTES, DeviceHistory, GpuLists
-from solvers.knapsack.dp.states import ItemStages, Part, WaitingList
+from solvers.knapsack.dp.states import ItemStages, Part, WaitingList, next_items, state_bounds
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 
@@ -38,35 +37,21 @@ MEMORY_SHARE, HISTORY_SHARE = 0.5, 0.25
 
 def see_sides(lists: GpuLists, items: Ordered) -> None:
     """Note in control what bounds the states of the list now, from its next items."""
-    left, right = lists[Field.LEFT], lists[Field.RIGHT]
-    comes, goes = (0, 1), (1, 0)
-    if right < items.num_items:
-        comes = int(items.profit[right]), int(items.weight[right])
-    if left >= 0:
-        goes = int(items.profit[left]), int(items.weight[left])
+    comes, goes = next_items(items, lists[Field.LEFT], lists[Field.RIGHT])
     lists[Field.COMES_PROFIT], lists[Field.COMES_WEIGHT] = comes
     lists[Field.GOES_PROFIT], lists[Field.GOES_WEIGHT] = goes
 
 
 def middle_bound(lists: GpuLists, items: Ordered) -> int:
-    """Return about the median of the states' bounds, from a sample; sides have been seen."""
+    """Return about the median of the states' bounds, from a sample."""
     count, to_host = lists[Field.COUNT], lists.device.to_host
+    sides = next_items(items, lists[Field.LEFT], lists[Field.RIGHT])
     bounds = []
     for first in np.linspace(0, max(count - SAMPLE, 0), SAMPLES).astype(int).tolist():
         part = lists.view(first, min(SAMPLE, count - first))
-        bounds.append(_bounds(lists, items, to_host(part.profit), to_host(part.weight)))
+        there = to_host(part.profit), to_host(part.weight)
+        bounds.append(state_bounds(*there, items.capacity, *sides))
     return int(np.median(np.concatenate(bounds)))
-
-
-def _bounds(
-    lists: GpuLists, items: Ordered, profit: npt.NDArray[np.int64], weight: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return the bounds of states in double precision."""
-    spare = (items.capacity - weight).astype(np.float64)
-    gain = spare * (lists[Field.COMES_PROFIT] / lists[Field.COMES_WEIGHT])
-    out = lists[Field.GOES_WEIGHT]
-    loss = spare * (lists[Field.GOES_PROFIT] / out) if out else np.full(spare.size, -np.inf)
-    return np.asarray(profit + np.where(spare >= 0, gain, loss), dtype=np.float64)
 
 
 PLACE = [Field.LEFT, Field.RIGHT, Field.STAGE]

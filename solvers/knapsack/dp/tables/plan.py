@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.items import IntArray
+from solvers.knapsack.items import IntArray, powers_of_two
 from solvers.native.knapsack_dp_tables_dense import count_changes
 
 # What may still change in the break solution: how many copies of each item go out or come in.
@@ -326,20 +326,9 @@ def _parts(changes: Changes, room: int, repeats: bool, *, out: bool = False) -> 
     order = np.argsort(efficiency if out else -efficiency, kind="stable")
     order = order[count[order] > 0]
     whole = (count >= FEWEST_REPEATED) & (there >= room // changes.weight) & repeats
-    item, times = _split(order, count, whole)
+    place, times = powers_of_two(np.where(whole[order], 1, count[order]))
+    item = order[place]
     return item, times, np.full(item.size, out), whole[item]
-
-
-def _split(
-    order: IntArray, count: IntArray, whole: npt.NDArray[np.bool_]
-) -> tuple[IntArray, IntArray]:
-    """Split the copies of items into powers of two and a rest; a single one where it is whole."""
-    left = np.where(whole[order], 1, count[order])
-    parts = np.frexp(left)[1].astype(np.int64)  # bits of each number of copies
-    item, left = np.repeat(order, parts), np.repeat(left, parts)
-    bit = np.arange(item.size) - np.repeat(np.cumsum(parts) - parts, parts)
-    size = np.left_shift(1, bit)
-    return item, np.minimum(size, left - (size - 1))
 
 
 def _in_turn(one: Parts, other: Parts) -> Parts:

@@ -1,10 +1,9 @@
 // What the loops of the paper's solver share: views of arrays, and the exchange of two variables.
 #pragma once
 
-#include "native/arrays.h"
+#include "native/bindings.h"
 #include "native/numbers.h"
 #include "native/threads.h"
-#include "simplex/lengths.h"
 
 namespace simplex::paper {
 using REAL = double;
@@ -19,6 +18,8 @@ NATIVE_STRUCT(simplex::paper::Costs, cost, y, pivot_row, position, basic_cost)
 NATIVE_STRUCT(simplex::paper::Offers, offered, reduced, weight, offers)
 
 namespace simplex::paper {
+
+using native::check_lengths;
 
 using Index = INDEX;
 using Reals = native::Span<const double>;

@@ -14,7 +14,8 @@
 namespace {
 
 using REAL = double;
-#include "words.cuh"
+using INDEX = std::int32_t;
+#include "batch.cuh"
 
 using Numbers = native::Span<const double>;
 using NumbersOut = native::Span<double>;

@@ -134,7 +134,7 @@ __device__ __forceinline__ void update_share(REAL (&entries)[HELD_ENTRIES], REAL
     held.values()[threadIdx.x] = value + other_value;
 }
 
-// Dual pivots from a dual feasible dictionary with merits, like dual() of dual.cuh, but that costs
+// Dual pivots from a dual feasible dictionary with merits, like dual() of pivots.cuh, but that costs
 // are not perturbed here: TIED asks for that. `checked` counts pivots since the last look at the
 // accuracy.
 __device__ __noinline__ int dual_held(

@@ -1,5 +1,5 @@
 // The choice of who enters in a dual pivot, for the few columns that held dictionaries have: the
-// same as choose_entering of dual.cuh. One warp works alone here while the block waits, so what it
+// same as choose_entering of pivots.cuh. One warp works alone here while the block waits, so what it
 // does from group to group stands in its registers and is compared as whole numbers.
 //
 // What held pivots keep in shared memory comes first. The LP itself stands there too: registers are
@@ -213,7 +213,7 @@ __device__ __forceinline__ void tell_pivot(int q, REAL flip_until) {
     held.pivot.q = q;
 }
 
-// By one warp: choose_entering of dual.cuh for at most 32 COLUMNS columns, and what follows from it.
+// By one warp: choose_entering of pivots.cuh for at most 32 COLUMNS columns, and what follows from it.
 // Most groups are of one candidate, which keys tell apart from the others.
 template <int COLUMNS>
 __device__ __forceinline__ void choose_held(bool is_fresh) {

@@ -1,11 +1,11 @@
 // The batched simplex method on the CPU: one LP after the other, or shared out over the cores.
 //
-// The methods are in dual.h and primal.h, what they act on in dictionary.h; here is how an LP is
+// The methods are in pivots.h, what they act on in dictionary.h; here is how an LP is
 // brought in, which phase is whose turn, and what is said at the end.
 #include "dictionary.h"
 #include "lps.h"
 #include "native/threads.h"
-#include "primal.h"
+#include "pivots.h"
 
 namespace {
 

@@ -11,9 +11,8 @@
 
 #include "batch.cuh"
 #include "dictionary.cuh"
-#include "dual.cuh"
 #include "held.cuh"
-#include "primal.cuh"
+#include "pivots.cuh"
 
 // Start at the dictionary that all share, or at the basis that the statuses name.
 __device__ __forceinline__ void begin(

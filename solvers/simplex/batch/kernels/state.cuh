@@ -3,7 +3,7 @@
 #pragma once
 
 #include "reduce.cuh"
-#include "words.cuh"
+#include "batch.cuh"
 
 #define COLUMN_VECTORS 5
 #define ROW_VECTORS 3

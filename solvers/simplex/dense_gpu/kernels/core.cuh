@@ -1,4 +1,4 @@
-// What the kernels of the dense GPU core share: words and rules (words.cuh), structures, and
+// What the kernels of the dense GPU core share: words, rules and structures (structures.cuh), and
 // reductions.
 //
 // Every combination follows a fixed tree, and of equals the lowest index is taken, so that a launch

@@ -1,7 +1,7 @@
 // Stored columns of the inverse; refresh.py states what the kernels do.
 //
 // Recomputing values and reduced costs; refresh.py states what the kernels compute.
-#include "arrays.h"
+#include "structures.h"
 
 namespace simplex::dense_gpu {
 namespace {

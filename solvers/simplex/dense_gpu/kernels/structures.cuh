@@ -1,10 +1,103 @@
-// What the kernels of an iteration take together, on both devices; structures.py says what it is.
+// What device code and C++ share: words that steer the kernels (control.py explains them), rules, and
+// what the kernels of an iteration take together.
 
 #pragma once
 
-#include "words.cuh"
+#include "both.cuh"
+
+#ifndef __CUDACC__
+#include <cmath>
+#endif
 
 namespace simplex::dense_gpu {
+
+constexpr int BLOCK = 256, MOST_DELAYED = 128, MOST_FLIPS = 512, SIDE_ROWS = 128, SEGMENT = 32;
+constexpr int SPARSE_BELOW = 8, GATHER_BELOW = 4, NONE = 2147483647;
+
+// Groups of break points that a ratio test passes at most; a shorter step is valid as well.
+constexpr int MOST_GROUPS = 128;
+
+// Factor by which the step grows until enough break points are within it, and the least step up to
+// which they are looked at (as in HiGHS).
+constexpr double SELECTION_GROWTH = 10.0, FIRST_SELECTION = 1e-7;
+
+// An entering column's pivot element must exceed the smaller of this share of the largest one there
+// is, and this number.
+constexpr double RELATIVE_PIVOT = 0.1, SUFFICIENT_PIVOT = 1.0;
+
+// Smallest weight of dual steepest edge.
+constexpr double LEAST_WEIGHT = 1e-4;
+
+// A Devex weight this many times too large starts a new reference framework (as in HiGHS).
+constexpr double DEVEX_ERROR = 3.0;
+
+// Primal Devex weight beyond which all start again at one.
+constexpr double LARGEST_DEVEX_WEIGHT = 1e7;
+
+enum Word {
+    STATUS, PIVOTS, ITERATIONS, LIMIT, POSITION, LEAVING, ENTERING, FLIPS,
+    SLOTS, RESET, FLIP_ONLY, DIRECTION, TO_UPPER, ALL_FLIPS, MADE, ENTRIES, FLIP_ENTRIES
+};
+enum Status { RUNNING, DONE, NO_PIVOT, OUT_OF_PIVOTS, FOLD, INACCURATE };
+enum Scalar {
+    VALUE, BOUND, EXCESS, WEIGHT, DUAL_STEP, PIVOT, ENTERING_VALUE, NORM,
+    PRIMAL_STEP, LARGEST, ERROR, COST_SHIFT,
+    PRIMAL_TOLERANCE, DUAL_TOLERANCE, SMALL_PIVOT, PIVOT_ERROR, HARRIS
+};
+enum Kind { LOWER = 0, BASIC = 1, UPPER = 2, ZERO = 3 };
+
+// Blocks that leave a partial result each.
+BOTH int groups_of(long long owners) {
+    const long long blocks = (owners + BLOCK - 1) / BLOCK;
+    return blocks < 1 ? 1 : (blocks < BLOCK ? (int)blocks : BLOCK);
+}
+
+// Variables for which the ratio test has one least ratio, if `lanes` threads share out a column.
+BOTH int segment_width(int lanes) { return SEGMENT < BLOCK / lanes ? SEGMENT : BLOCK / lanes; }
+
+// Whether so many entries are listed. `streamed` says that the solve reads the whole inverse anyway.
+BOTH bool is_list(long long entries, bool streamed, long long slots, long long rows) {
+    return streamed ? entries * SPARSE_BELOW < slots : entries * GATHER_BELOW < rows;
+}
+
+// How far a value is beyond its bounds: negative below, zero within the tolerance.
+template <class Real>
+BOTH Real excess_of(Real x, Real lower, Real upper, Real tolerance) {
+    if (x < lower - tolerance) return x - lower;
+    if (x > upper + tolerance) return x - upper;
+    return Real(0);
+}
+
+// How far a reduced cost is from the sign it must not take.
+template <class Real>
+BOTH Real distance_of(int kind, Real reduced_cost) {
+    if (kind == LOWER) return reduced_cost < Real(0) ? Real(0) : reduced_cost;
+    if (kind == UPPER) return -reduced_cost < Real(0) ? Real(0) : -reduced_cost;
+    return fabs(reduced_cost);
+}
+
+// Whether a nonbasic variable may enter by its share of the pivot row, turned so that the leaving
+// one falls.
+template <class Real>
+BOTH bool may_enter(int kind, Real turned) {
+    return kind == LOWER ? turned > Real(0) : (kind == UPPER ? turned < Real(0) : true);
+}
+
+// d^2 / weight where a reduced cost has the wrong sign, else zero.
+template <class Real>
+BOTH Real merit_of(int kind, Real lower, Real upper, Real d, Real weight, Real tolerance) {
+    if (kind == BASIC || lower == upper) return Real(0);
+    const Real wrong = kind == LOWER ? -d : (kind == UPPER ? d : fabs(d));
+    return wrong > tolerance ? d * d / weight : Real(0);
+}
+
+// How far a basic value is from the bound it moves to.
+template <class Real>
+BOTH Real room_of(Real rate, Real x, Real lower, Real upper) {
+    return rate > Real(0) ? x - lower : upper - x;
+}
+
+// What the kernels of an iteration take together; structures.py says what it is.
 
 struct Matrix {
     int rows, structurals, lanes, full;

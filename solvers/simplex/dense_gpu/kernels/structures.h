@@ -1,7 +1,15 @@
-// What the loops of an iteration take together: fields for the binding, and checks of lengths.
+// What the loops of the dense GPU core take: views of arrays by what stands in them, fields for the
+// binding, checks of lengths, and groups.
 #pragma once
 
-#include "arrays.h"
+#include "native/bindings.h"
+#include "native/threads.h"
+
+namespace simplex::dense_gpu {
+using REAL = double;
+using INDEX = std::int32_t;
+} // namespace simplex::dense_gpu
+
 #include "structures.cuh"
 
 NATIVE_STRUCT(simplex::dense_gpu::Matrix, rows, structurals, lanes, full, starts, indices, values,
@@ -27,6 +35,54 @@ NATIVE_STRUCT(simplex::dense_gpu::Partials, partial_value, partial_index)
 NATIVE_STRUCT(simplex::dense_gpu::PartialsOut, partial_value, partial_index)
 
 namespace simplex::dense_gpu {
+
+using native::check_lengths;
+using native::INF;
+
+using Index = INDEX;
+using Reals = native::Span<const double>;
+using Ints = native::Span<const Index>;
+using RealsOut = native::Span<double>;
+using IntsOut = native::Span<Index>;
+
+/// A partial result: the largest merit, and the lowest place that has it.
+struct Best {
+    double value = 0.0;
+    Index index = NONE;
+
+    void take(double other, std::int64_t place) {
+        if (other > value)
+            *this = {other, static_cast<Index>(place)};
+    }
+};
+
+/// Leave the best of each group's share of ``owners``; ``merit`` says how much speaks for one.
+template <class Merit>
+inline void leave_best(int threads, std::int64_t owners, std::int64_t groups, RealsOut value,
+                       IntsOut index, const Merit &merit) {
+    native::parallel_for(threads, groups, [&](std::int64_t group) {
+        Best best;
+        for (std::int64_t first = group * BLOCK; first < owners; first += groups * BLOCK) {
+            const std::int64_t end = std::min<std::int64_t>(first + BLOCK, owners);
+            for (std::int64_t one = first; one < end; ++one)
+                best.take(merit(one), one);
+        }
+        value[group] = best.value;
+        index[group] = best.index;
+    });
+}
+
+/// The best of what groups have left.
+inline Best best_of(Reals value, Ints index, std::int64_t groups) {
+    Best best;
+    for (std::int64_t g = 0; g < groups; ++g)
+        if (value[g] > best.value || (value[g] == best.value && index[g] < best.index))
+            best = {value[g], index[g]};
+    return best;
+}
+
+/// Words that a loop reads or writes by name.
+inline constexpr std::int64_t CONTROL_WORDS = 20, SCALAR_WORDS = 20;
 
 inline std::int64_t count_variables(const Matrix &matrix) {
     return static_cast<std::int64_t>(matrix.rows) + matrix.structurals;
