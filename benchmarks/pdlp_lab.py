@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import FloatArray, Problem, side_sizes
-from solvers.core.rows import SparseRows
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.kernels.step import KEEP_LAST, STEP
 from solvers.sparse.shape import CPU_PLAN

@@ -32,7 +32,7 @@ from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.matrix import SharedMatrix
 from solvers.pdlp.distributed.sides import Side
 from solvers.pdlp.execution import iteration_blocks
-from solvers.pdlp.outcomes import bytes_per_iteration
+from solvers.pdlp.loop_state import bytes_per_iteration
 from solvers.pdlp.settings import DEFAULT, Settings
 
 WARM_UP = 3

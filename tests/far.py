@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 
 FAR = 2**31 + 96
 """Entries in front of those that a test looks at; a multiple of a slice's lanes."""

@@ -40,7 +40,7 @@ CACHED = {
     "gpu_bridge/options.py": {"option_rows", "option_table"},
     "gpu_bridge/report/log_text.py": {"versions"},
     "solvers/core/device.py": {"_cpu_name", "_driver_gpus"},
-    "solvers/kernels/compiled.py": {"_folder"},
+    "solvers/kernels/device_code.py": {"_folder"},
     "solvers/papers/sparse_formats/machine.py": {"_measure"},
 }
 """Functions that keep their results, all of which are constants of the machine or the source."""

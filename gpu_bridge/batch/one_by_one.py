@@ -15,10 +15,10 @@ from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.verify.verify import verify
-from solvers.core.analyses import Analyses
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 
 SMALL_NONZEROS = 50_000

@@ -171,7 +171,7 @@ class _Leftovers:
         )
 
     def _claim(self, problem: Problem, k: int) -> Claim:
-        from solvers.core.rays import proves_infeasible
+        from solvers.core.lp_answer import proves_infeasible
         from solvers.simplex.batch import Ending
 
         answer, n = self.answer, problem.num_columns

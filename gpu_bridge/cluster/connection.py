@@ -14,9 +14,9 @@ from typing import Any
 import gpu_bridge
 from gpu_bridge.cluster import remote
 from solvers.core.errors import ClusterError, EngineError, GpuBridgeError, ProblemError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import Basis, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.rows import SparseRows
 
 AUTO, LOCAL = "auto", "local"
 """The cluster that Ray finds, or else starts on this machine; and always the latter."""

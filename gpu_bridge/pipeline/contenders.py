@@ -22,12 +22,12 @@ from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
 from gpu_bridge.pipeline.turns import PREPARING, Turns
 from gpu_bridge.report.statistics import memory_needed
-from solvers.core.analyses import Analyses
 from solvers.core.device import cpu, find_device, seen_gpu
 from solvers.core.errors import EngineError
 from solvers.core.machine import usable_cores
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import LOOK_AGAIN, Progress
 
 RACE_NONZEROS = 5_000

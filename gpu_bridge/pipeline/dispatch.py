@@ -30,7 +30,7 @@ from solvers.core.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.report.improvement import Watcher
-    from solvers.core.analyses import Analyses
+    from solvers.core.process_state import Analyses
     from solvers.highs.live import Live
     from solvers.highs.under_way import UnderWay
 

@@ -43,7 +43,7 @@ from solvers.core.progress import DetachableProgress, Patience, Progress, run_be
 
 if TYPE_CHECKING:
     from gpu_bridge.report.explain import Explanation
-    from solvers.core.analyses import Analyses
+    from solvers.core.process_state import Analyses
     from solvers.highs.under_way import UnderWay
 
 EXPLANATION_SHARE = 0.5

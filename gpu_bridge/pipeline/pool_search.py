@@ -16,10 +16,10 @@ import numpy as np
 
 from gpu_bridge.solution_pool import pool_solutions
 from solvers.core.errors import ProblemError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import PoolSolution, SolutionStatus
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options

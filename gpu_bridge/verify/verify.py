@@ -43,11 +43,11 @@ from gpu_bridge.verify.residuals import (
     row_violations,
     unsafe_reason,
 )
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded, separation
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.process_state import Slot
-from solvers.core.rays import proves_infeasible, proves_unbounded, separation
 
 ROUNDING = 1e-12
 """Part of the numbers that a ray adds up below which what is left of them is rounding."""

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import CrossedBoundsError, ProblemError
-from solvers.core.rows import SparseRows
-from solvers.core.vectors import SMALL, inner
+from solvers.core.linear_algebra import SMALL, SparseRows, inner
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -272,9 +271,9 @@ class Problem:
         """Return the same problem with every column continuous."""
         return self._with(integrality=np.zeros(self.num_columns, dtype=bool))
 
-    def with_cost(self, cost: FloatArray, offset: float = 0.0) -> Problem:
-        """Return the same problem with another objective, finite costs (n,) that it takes over."""
-        return self._with(cost=cost, offset=offset)
+    def with_cost(self, cost: FloatArray) -> Problem:
+        """Return the same problem with an objective of finite costs (n,) alone, taken over."""
+        return self._with(cost=cost, offset=0.0)
 
     def with_limits(
         self, lower: FloatArray, upper: FloatArray, row_lower: FloatArray, row_upper: FloatArray

@@ -1,8 +1,9 @@
-"""What a process keeps from solve to solve; nowhere else do functions change what a module holds.
+"""What is kept from solve to solve: by the process, in slots, and of a caller's models.
 
-A slot stands where its thing is used and holds it: made at the first use, and made anew in a forked
-copy of the process, which has none of its parent's threads and must not touch its streams. What the
-copy inherits is left alone, and not even destroyed. docs/architecture.md lists the slots.
+Nowhere else do functions change what a module holds. A slot stands where its thing is used and
+holds it: made at the first use, and made anew in a forked copy of the process, which has none of
+its parent's threads and must not touch its streams. What the copy inherits is left alone, and not
+even destroyed. docs/architecture.md lists the slots.
 """
 
 from __future__ import annotations
@@ -117,3 +118,26 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_before_fork, after_in_parent=_making.release, after_in_child=_begin_anew
     )
+
+
+class Analyses:
+    """Holds what an engine has found out about the structure of the latest problem.
+
+    It is taken out for a solve and put back after it, so that a second solve at the same time finds
+    nothing here and begins anew. It holds as much memory as the engine needs for it.
+    """
+
+    def __init__(self) -> None:
+        self._kept: tuple[bytes, Any] | None = None
+
+    def __reduce__(self) -> tuple[type[Analyses], tuple[()]]:
+        return Analyses, ()  # a copy of it has yet to solve
+
+    def take(self, structure: bytes) -> Any | None:
+        """Return what was kept for a structure; what was kept for another one is let go."""
+        kept, self._kept = self._kept, None
+        return kept[1] if kept is not None and kept[0] == structure else None
+
+    def keep(self, structure: bytes, analysis: Any) -> None:
+        """Keep this for the next solve."""
+        self._kept = structure, analysis

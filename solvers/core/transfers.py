@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 
 class Pinned:
-    """Two pinned places of host memory that take turns, for the current stream.
+    """Two pinned places of host memory, of a piece each, that take turns, for the current stream.
 
     Used in a ``with`` block, at whose end copies are over: the memory then goes to somebody else.
 
@@ -29,16 +29,13 @@ class Pinned:
     ----------
     xp : module
         CuPy, whose current GPU is meant.
-    most_bytes : int
-        Size of each place.
     """
 
-    def __init__(self, xp: Any, most_bytes: int) -> None:
+    def __init__(self, xp: Any) -> None:
         cuda = xp.cuda
         self._stream = cuda.get_current_stream()
         self._places = [
-            np.frombuffer(cuda.alloc_pinned_memory(most_bytes), np.uint8, most_bytes)
-            for _ in range(2)
+            np.frombuffer(cuda.alloc_pinned_memory(PIECE), np.uint8, PIECE) for _ in range(2)
         ]
         self._events = [cuda.Event() for _ in range(2)]
         self._turn = 0
@@ -82,7 +79,7 @@ def send(xp: Any, array: Array) -> Any:
     """Return a copy of a contiguous host array in a GPU's memory, on the current stream."""
     target = xp.empty(array.shape, dtype=array.dtype)
     flat, there, step = array.reshape(-1), target.reshape(-1), PIECE // array.itemsize
-    with Pinned(xp, PIECE) as pinned:
+    with Pinned(xp) as pinned:
         for first in range(0, flat.size, step):
             pinned.send(flat[first : first + step], there[first : first + step])
     return target
@@ -93,7 +90,7 @@ def fetch(xp: Any, array: Any) -> Array:
     found = np.empty(array.shape, dtype=array.dtype)
     flat, there, step = found.reshape(-1), array.reshape(-1), PIECE // array.itemsize
     under_way = None
-    with Pinned(xp, PIECE) as pinned:
+    with Pinned(xp) as pinned:
         for first in (*range(0, flat.size, step), flat.size):
             before = under_way
             if first < flat.size:
@@ -110,6 +107,6 @@ def copy(source: Array, target: Array) -> None:
     if source.dtype != target.dtype:
         np.copyto(target, source, casting="unsafe")
         return
-    from solvers.native.core_vectors import copy_bytes
+    from solvers.native.core_linear_algebra import copy_bytes
 
     copy_bytes(source.view(np.uint8), target.view(np.uint8), threads_for(source.nbytes))

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from solvers.core.analyses import Analyses
 from solvers.core.outcome import BasisStatus
+from solvers.core.process_state import Analyses
 from solvers.highs.session import Session
 from solvers.highs.task import Brief, Channel, Reply, Setting, Task
 

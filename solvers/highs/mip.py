@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from solvers.core.errors import EngineError
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.highs.lp import STUCK, recession_ray
+from solvers.highs.lp import FEASIBLE_POINT, LIMITS, SOLVED, STUCK, UNCLEAR, recession_ray
 from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
 from solvers.highs.task import Channel, FloatArray, Model, PointsOnly, Quiet, Reply, Task
@@ -22,9 +22,6 @@ from solvers.highs.task import Channel, FloatArray, Model, PointsOnly, Quiet, Re
 # and a point of it would pass for proven optimal. So that search is a session of its own here,
 # whose points count and whose bounds do not.
 
-
-FEASIBLE_POINT = 2
-"""HiGHS's number for a point that is feasible."""
 
 COMPLETION_NODES = 500
 """Nodes that completing a start may take, as many as HiGHS allows itself."""
@@ -82,15 +79,7 @@ def _completed(
     return x if session.highs.getInfo().primal_solution_status == FEASIBLE_POINT else None
 
 
-PROVEN = (Status.kOptimal, Status.kModelEmpty)
-UNCLEAR = (Status.kUnbounded, Status.kUnboundedOrInfeasible)
-LIMITS = {
-    Status.kTimeLimit: StopReason.TIME_LIMIT,
-    Status.kInterrupt: StopReason.INTERRUPTED,
-    Status.kIterationLimit: StopReason.ITERATION_LIMIT,
-    Status.kSolutionLimit: StopReason.ITERATION_LIMIT,
-    Status.kMemoryLimit: StopReason.OUT_OF_MEMORY,
-}
+LIMITS_OF_SEARCH = {**LIMITS, Status.kSolutionLimit: StopReason.ITERATION_LIMIT}
 
 
 def solve_mip(task: Task, channel: Channel) -> Reply:
@@ -118,13 +107,13 @@ def _with_point(session: Session, status: Any) -> Reply:
     info = session.highs.getInfo()
     x, _ = session.solution()
     bound = float(info.mip_dual_bound)
-    has_point = x is not None and info.primal_solution_status == 2
+    has_point = x is not None and info.primal_solution_status == FEASIBLE_POINT
     statistics = _statistics(session)
-    if status in PROVEN and has_point:
+    if status in SOLVED and has_point:
         found, reason = SolutionStatus.OPTIMAL, StopReason.CONVERGED
-    elif status in LIMITS:
+    elif status in LIMITS_OF_SEARCH:
         found = SolutionStatus.FEASIBLE if has_point else SolutionStatus.NOTHING
-        reason = session.stop_reason(LIMITS[status])
+        reason = session.stop_reason(LIMITS_OF_SEARCH[status])
     elif status in STUCK:
         found = SolutionStatus.FEASIBLE if has_point else SolutionStatus.NOTHING
         reason = session.stop_reason(StopReason.NUMERICAL_TROUBLE)

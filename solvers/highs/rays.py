@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from solvers.core.rays import separation
+from solvers.core.lp_answer import separation
 from solvers.highs.point import unsupported
 from solvers.highs.session import SMALLEST_KEPT
 from solvers.highs.task import BoolArray, FloatArray, IndexArray, Model

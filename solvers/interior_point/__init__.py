@@ -14,13 +14,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.core.analyses import Analyses
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import DeviceError
-from solvers.core.lp_answer import Norms, solve_without_coefficients
+from solvers.core.lp_answer import Norms, solve_without_coefficients, with_feasible_point
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
 from solvers.interior_point import outcomes
 from solvers.interior_point.analysis import Analysis, smallest_system, structure_of
@@ -127,7 +127,9 @@ def solve(
     if outcome is None:
         outcome = solve_on(cpu())
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
-        outcome = _with_feasible_point(problem, outcome, options, progress)
+        outcome = with_feasible_point(
+            problem, outcome, progress, lambda costless: solve(costless, options, progress)
+        )
     return dataclasses.replace(outcome, seconds=progress.seconds)
 
 
@@ -174,23 +176,3 @@ def _solve_on(
 
 def _factorisation(device: Device, progress: Progress) -> Factorisation:
     return CuDSS(device, progress) if device.kind == "cuda" else OnHost()
-
-
-def _with_feasible_point(
-    problem: Problem, outcome: Outcome, options: EngineOptions, progress: Progress
-) -> Outcome:
-    """Find a feasible point for an improving ray: without one, nothing is unbounded."""
-    progress.log("Found a direction of endless improvement; looking for a feasible point.")
-    found = solve(problem.with_cost(0.0 * problem.cost), options, progress)
-    if found.solution_status is SolutionStatus.INFEASIBLE:
-        return found
-    if found.solution_status is SolutionStatus.OPTIMAL:
-        return dataclasses.replace(outcome, x=found.x, row_activity=found.row_activity)
-    reason = found.stop_reason
-    return dataclasses.replace(
-        outcome,
-        solution_status=SolutionStatus.NOTHING,
-        stop_reason=StopReason.NUMERICAL_TROUBLE if reason is StopReason.CONVERGED else reason,
-        message="The objective improves without limit along a ray, but no feasible point is "
-        "known: the model is infeasible or unbounded.",
-    )

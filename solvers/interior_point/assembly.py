@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.interior_point.placement import matrix_on
+from solvers.interior_point.standard_form import matrix_on
 
 IndexArray = npt.NDArray[np.signedinteger[Any]]
 

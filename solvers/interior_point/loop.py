@@ -22,9 +22,8 @@ from solvers.interior_point import outcomes
 from solvers.interior_point.directions import Newton, predictor_corrector
 from solvers.interior_point.linear_system import LinearSystem, SingularError
 from solvers.interior_point.outcomes import certificate
-from solvers.interior_point.placement import form_on, point_on, problem_on
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
-from solvers.interior_point.standard_form import StandardForm
+from solvers.interior_point.standard_form import StandardForm, form_on, problem_on, vectors_on
 from solvers.interior_point.starting_point import Known, starting_point, towards_known
 
 BOUNDARY = 0.995
@@ -77,7 +76,7 @@ class Run:
         """Put what the iterations use on the device."""
         there = form_on(form, device), system.on(device), problem_on(problem, device)
         if known is not None:
-            known = dataclasses.replace(known, point=point_on(known.point, device))
+            known = dataclasses.replace(known, point=vectors_on(known.point, device))
         return cls(problem, there[0], there[1], options, norms, progress, device, there[2], known)
 
     def start(self) -> Point:

@@ -1,7 +1,7 @@
 """What a solve tells: its standing on the way, proofs, and the outcome at its end.
 
 Where tau goes to zero, the iterate itself tends to a ray of the primal or dual. Such a candidate
-is believed only if it passes on the problem as it is given (:mod:`solvers.core.rays`).
+is believed only if it passes on the problem as it is given (:mod:`solvers.core.lp_answer`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.lp_answer import Answer, LpErrors, allowed_duals
+from solvers.core.linear_algebra import inner
+from solvers.core.lp_answer import (
+    Answer,
+    LpErrors,
+    allowed_duals,
+    cleaned,
+    proves_infeasible,
+    proves_unbounded,
+)
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
-from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Point
 from solvers.interior_point.standard_form import StandardForm

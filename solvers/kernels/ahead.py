@@ -23,15 +23,15 @@ from pathlib import Path
 from typing import Any
 
 from solvers.core.errors import EngineError
-from solvers.kernels.compiled import (
+from solvers.kernels.device_code import (
     GENERATIONS,
     OLDEST,
+    compile_options,
     file_stem,
     machine_code,
     portable_code,
 )
 from solvers.kernels.family import Family
-from solvers.kernels.source import compile_options
 
 # NVIDIA's runtime compiler from its wheel, without CuPy and without a GPU.
 

@@ -24,9 +24,16 @@ import numpy as np
 from solvers.core.errors import EngineError
 from solvers.core.machine import threads_for
 from solvers.core.process_state import Slot
-from solvers.kernels.compiled import file_stem, find_compiled
 from solvers.kernels.declaration import ARRAYS, SCALARS, Kernel, Launch
-from solvers.kernels.source import Types, compile_options, entry_point, load_source, packed_macro
+from solvers.kernels.device_code import (
+    Types,
+    compile_options,
+    entry_point,
+    file_stem,
+    find_compiled,
+    load_source,
+    packed_macro,
+)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import EngineError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import Basis
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows
 
 IndexArray = npt.NDArray[np.int32]
 ByteArray = npt.NDArray[np.uint8]

@@ -20,7 +20,7 @@ from solvers.core.progress import LOOK_AGAIN, Progress
 from solvers.mip.budget import Budget
 from solvers.mip.context import SolveContext
 from solvers.mip.model import MipModel
-from solvers.mip.prover import SOURCE as PROVER
+from solvers.mip.proof_stage import SOURCE as PROVER
 from solvers.mip.reducer import Reduced
 from solvers.mip.solutions.acceptance import Acceptance
 from solvers.mip.solutions.incumbents import InfeasiblePoints

@@ -84,8 +84,8 @@ template <class T> class Grid {
     std::array<std::int64_t, 2> shape_{0, 0};
 };
 
-/// A sparse matrix by rows, as solvers/core/rows.py has it: entries of row i stand from indptr[i]
-/// on, before indptr[i + 1].
+/// A sparse matrix by rows, as solvers/core/linear_algebra.py has it: entries of row i stand from
+/// indptr[i] on, before indptr[i + 1].
 template <class Index> struct SparseRows {
     Span<const Index> indptr, indices;
     Span<const double> data;

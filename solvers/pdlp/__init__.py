@@ -14,12 +14,12 @@ import dataclasses
 
 from solvers.core.device import Device, cpu, find_devices
 from solvers.core.errors import DeviceError
-from solvers.core.lp_answer import Norms, solve_without_coefficients
+from solvers.core.linear_algebra import euclidean
+from solvers.core.lp_answer import Norms, solve_without_coefficients, with_feasible_point
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
-from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.waiting import is_loss
@@ -148,32 +148,17 @@ def _with_feasible_point(
     progress: Progress,
     settings: Settings,
 ) -> Outcome:
-    """Find a feasible point for an improving ray: without one, nothing is unbounded.
+    """Find a feasible point for an improving ray, by the same method.
 
-    The point is sought by the same method without the objective, so tightly that each single
-    row holds within the tolerance.
+    It is sought so tightly that each single row holds within the tolerance.
     """
-    progress.log("Found a direction of endless improvement; looking for a feasible point.")
     size = 1.0 + euclidean(side_sizes(problem.row_lower, problem.row_upper))
-    tolerance = max(TIGHTEST, options.tolerance / size)
-    feasibility = problem.with_cost(0.0 * problem.cost)
-    found = solve(
-        feasibility,
-        dataclasses.replace(options, tolerance=tolerance),
-        progress,
-        settings=settings,
-    )
-    if found.solution_status is SolutionStatus.INFEASIBLE:
-        return found
-    if found.solution_status is SolutionStatus.OPTIMAL and found.x is not None:
-        return dataclasses.replace(outcome, x=found.x, row_activity=found.row_activity)
-    reason = found.stop_reason
-    return dataclasses.replace(
+    tight = dataclasses.replace(options, tolerance=max(TIGHTEST, options.tolerance / size))
+    return with_feasible_point(
+        problem,
         outcome,
-        solution_status=SolutionStatus.NOTHING,
-        stop_reason=StopReason.NUMERICAL_TROUBLE if reason is StopReason.CONVERGED else reason,
-        message="The objective improves without limit along a ray, but no feasible point is "
-        "known: the model is infeasible or unbounded.",
+        progress,
+        lambda costless: solve(costless, tight, progress, settings=settings),
     )
 
 

@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from solvers.core.lp_answer import Answer, Norms, judge
+from solvers.core.lp_answer import Answer, LpErrors, Norms, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
@@ -30,7 +30,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import Coefficients, State
-from solvers.pdlp.termination import Criteria, Statistics, is_optimal
+from solvers.pdlp.termination import Criteria, is_optimal
 
 AIM = 0.5
 """Part of the tolerance that a try, or a projection, aims at: undoing a presolve costs some."""
@@ -115,7 +115,7 @@ class PolishingSchedule:
         size = 1.0 + nonzeros / settings.polishing.entries
         self._next_try = settings.polishing.from_iterations * max(1.0, decades) * size
 
-    def is_due(self, iterations: int, statistics: Statistics) -> bool:
+    def is_due(self, iterations: int, statistics: LpErrors) -> bool:
         """Whether it is time for a try: all within the tolerance but one residual, far off."""
         if iterations < self._next_try or not statistics.relative_gap <= self._tolerance:
             return False

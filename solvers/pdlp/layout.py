@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import Problem
-from solvers.core.rows import SparseRows
 from solvers.core.transfers import PIECE, Pinned
 from solvers.pdlp.kernels.layout import LAY_OUT, LAYOUT
 from solvers.pdlp.state import Coefficients
@@ -88,7 +88,7 @@ def laid_out(
     indices, values = (
         xp.empty(min(PIECE_ENTRIES, matrix.nnz), dtype=kind) for kind in (np.int32, np.float64)
     )
-    with Pinned(xp, PIECE) as pinned:
+    with Pinned(xp) as pinned:
         for piece, first in enumerate(range(0, matrix.nnz, PIECE_ENTRIES)):
             own = slice(first, first + PIECE_ENTRIES)
             count = min(PIECE_ENTRIES, matrix.nnz - first)

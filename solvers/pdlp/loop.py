@@ -16,8 +16,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, StopReason
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Stop
-from solvers.pdlp.loop_state import LoopState
-from solvers.pdlp.outcomes import (
+from solvers.pdlp.loop_state import (
+    LoopState,
     certificate,
     give_up,
     judged,

@@ -18,10 +18,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from solvers.core.lp_answer import LpErrors
 from solvers.core.outcome import Outcome
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, AlternationSettings, StagnationSettings
-from solvers.pdlp.termination import Criteria, Statistics, decades_left
+from solvers.pdlp.termination import Criteria, decades_left
 
 FROM_SECONDS = 1.0
 """Seconds of a solve before the first point is handed out: what ends sooner needs none."""
@@ -68,7 +69,7 @@ class IntermediatePoints:
         self._undo = undo
         return self
 
-    def is_due(self, statistics: Statistics) -> bool:
+    def is_due(self, statistics: LpErrors) -> bool:
         """Whether a point of these errors is near enough to be handed out, and it is time."""
         if statistics.worst < self._error and self._wanted():
             return True
@@ -111,7 +112,7 @@ class MilestoneWatch:
         """Begin to watch another run."""
         self._retry_below = math.inf
 
-    def is_due(self, statistics: Statistics) -> bool:
+    def is_due(self, statistics: LpErrors) -> bool:
         """Whether a point of these errors is to be judged."""
         wanted = min(self.tolerance, self._retry_below)
         return self._reached is not None and statistics.worst <= wanted
@@ -145,7 +146,7 @@ class Stagnation:
     least: float = math.inf
     progress_at: int = 0
 
-    def is_over(self, iterations: int, statistics: Statistics) -> bool:
+    def is_over(self, iterations: int, statistics: LpErrors) -> bool:
         """Record the errors after so many iterations in all; return whether to give up."""
         left = decades_left(statistics, self.criteria)
         if self.least - left >= self.settings.decades:
@@ -177,7 +178,7 @@ class ScalingStagnation:
     def __post_init__(self) -> None:
         self.next_look = self.length / LOOK_GROWTH
 
-    def is_over(self, iterations: int, statistics: Statistics) -> bool:
+    def is_over(self, iterations: int, statistics: LpErrors) -> bool:
         """Record the errors after so many iterations; return whether the scaling gets nowhere."""
         error, residual = self.least
         self.least = (min(error, statistics.worst), min(residual, statistics.worst_residual))

@@ -18,27 +18,23 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.lp_answer import Answer, LpErrors, Norms, judge
+from solvers.core.lp_answer import (
+    Answer,
+    LpErrors,
+    Norms,
+    cleaned,
+    judge,
+    proves_infeasible,
+    proves_unbounded,
+)
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rays import cleaned, proves_infeasible, proves_unbounded
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, CertificateSettings
 from solvers.pdlp.state import Iterate, State
 
 NEGLIGIBLE = 0.1
 """Part of a tolerance below which an error counts as that part where errors are compared."""
-
-
-@dataclass(frozen=True)
-class Statistics(LpErrors):
-    """The figures of one check, of the projected point (xh, yh).
-
-    Distances are from the anchor, in the scaled space.
-    """
-
-    primal_distance: float = 0.0
-    dual_distance: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +57,15 @@ class Record:
         return int(self.control[Control.ITERATIONS])
 
     @property
-    def statistics(self) -> Statistics:
-        """The figures of the check."""
-        return Statistics(
+    def statistics(self) -> LpErrors:
+        """The figures of the check, of the projected point (xh, yh)."""
+        return LpErrors(
             primal_residual=self[Control.PRIMAL_RESIDUAL],
             dual_residual=self[Control.DUAL_RESIDUAL],
             primal_objective=self[Control.PRIMAL_OBJECTIVE],
             dual_objective=self[Control.DUAL_OBJECTIVE],
             side_norm=self[Control.SIDE_NORM],
             cost_norm=self[Control.COST_NORM],
-            primal_distance=self[Control.PRIMAL_DISTANCE],
-            dual_distance=self[Control.DUAL_DISTANCE],
         )
 
 

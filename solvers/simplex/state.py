@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import Basis, BasisStatus, Start
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows
 
 # Slack form: one logical variable for each row, and bounds on everything.
 #

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
-from solvers.core.rows import SparseRows
 from solvers.sparse.shape import IndexArray, Plan
 
 BAD, BETTER = 0.75, 0.95

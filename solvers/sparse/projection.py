@@ -27,8 +27,8 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
 from solvers.core.errors import ProblemError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.core.rows import SparseRows
 
 ITERATIONS = 50
 """Conjugate gradient iterations of the first round at the most."""

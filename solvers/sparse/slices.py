@@ -24,8 +24,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.machine import threads_for
-from solvers.core.rows import SparseRows
 from solvers.sparse.shape import GROUP, UNIT, IndexArray, Plan, share_out
 
 FEW_VALUES = 256

@@ -176,8 +176,8 @@ def test_arguments_of_a_wrong_type_are_named(arguments, sentence):
 def test_another_objective_shares_everything_else() -> None:
     problem = Problem.from_arrays([1.0, 2.0], [[1.0, 1.0]], 1.0, integrality=True, offset=3.0)
     by_column = problem.matrix_csc
-    other = problem.with_cost(np.zeros(2), offset=1.0)
-    assert (other.cost.tolist(), other.offset) == ([0.0, 0.0], 1.0)
+    other = problem.with_cost(np.zeros(2))
+    assert (other.cost.tolist(), other.offset) == ([0.0, 0.0], 0.0)
     assert (problem.cost.tolist(), problem.offset) == ([1.0, 2.0], 3.0)
     assert other.is_mip
     assert other.matrix is problem.matrix

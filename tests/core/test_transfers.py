@@ -28,7 +28,7 @@ def test_arrays_arrive_whole_and_come_back(shape, kind, monkeypatch):
 
 def test_another_type_is_converted_on_the_way():
     target = GPU.xp.empty(3, dtype=np.int32)
-    with Pinned(GPU.xp, 64) as pinned:
+    with Pinned(GPU.xp) as pinned:
         pinned.send(np.array([1, 2, 2**31 - 1]), target)
     assert target.tolist() == [1, 2, 2**31 - 1]
 

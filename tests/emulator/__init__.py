@@ -21,8 +21,8 @@ import numpy as np
 import pytest
 
 from solvers.kernels.declaration import Argument, Kernel
+from solvers.kernels.device_code import C_TYPES, Types, packed_macro
 from solvers.kernels.family import Family, _array_types, _device_arguments
-from solvers.kernels.source import C_TYPES, Types, packed_macro
 
 HERE = Path(__file__).parent
 MOST_SHARED = 227 << 10

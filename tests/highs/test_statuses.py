@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from gpu_bridge.files import read_problem
+from solvers.core.lp_answer import proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_unbounded
 from solvers.highs import solve
 from tests.cases import through
 from tests.highs.kkt import assert_basis, assert_farkas, assert_improving_ray, assert_optimal_lp

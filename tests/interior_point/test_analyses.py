@@ -13,10 +13,10 @@ import pytest
 import gpu_bridge
 from gpu_bridge.adapters.pyomo.persistent import PersistentGpuHeur
 from solvers import interior_point
-from solvers.core.analyses import Analyses
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
 from solvers.interior_point.on_host import OnHost
 from tests.adapters.pulp.models import pulp_3_only

@@ -16,14 +16,14 @@ import scipy.sparse as sp
 
 import gpu_bridge
 from solvers import interior_point
-from solvers.core.analyses import Analyses
 from solvers.core.device import Device, cpu
 from solvers.core.errors import DeviceError, EngineError
+from solvers.core.lp_answer import proves_infeasible
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.cudss import CuDSS

@@ -8,16 +8,15 @@ import pytest
 import gpu_bridge
 from solvers import interior_point
 from solvers.core.device import Device, find_device
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.interior_point import cudss_library
 from solvers.interior_point.analysis import Analysis
 from solvers.interior_point.cudss import CuDSS
-from solvers.interior_point.placement import matrix_on
-from solvers.interior_point.standard_form import standard_form
+from solvers.interior_point.standard_form import matrix_on, standard_form
 from tests.energy import energy_system
 from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA

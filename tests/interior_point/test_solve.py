@@ -10,11 +10,11 @@ import pytest
 import gpu_bridge
 from solvers import highs, interior_point
 from solvers.core.errors import DeviceError
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.interior_point import analysis
 from solvers.interior_point.on_host import OnHost
 from tests.cases import through

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import solvers
 from solvers.kernels.declaration import Kernel
+from solvers.kernels.device_code import packed_macro
 from solvers.kernels.family import Family
-from solvers.kernels.source import packed_macro
 from tests.cases import through
 
 ROOT = Path(solvers.__file__).parent

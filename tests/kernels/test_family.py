@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from solvers.kernels.declaration import Argument
-from solvers.kernels.source import compile_options, load_source
+from solvers.kernels.device_code import compile_options, load_source
 from solvers.pdlp.kernels.matrix import MATRIX, unit_launch
 
 

@@ -12,9 +12,8 @@ import pytest
 
 import solvers
 from solvers.kernels import ahead
-from solvers.kernels.compiled import OLDEST
+from solvers.kernels.device_code import OLDEST, Types, compile_options, load_source
 from solvers.kernels.family import Family
-from solvers.kernels.source import Types, compile_options, load_source
 from tests.cases import through
 from tests.kernels.test_declarations import family_of
 

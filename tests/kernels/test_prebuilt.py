@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from solvers.kernels import compiled
-from solvers.kernels.compiled import file_stem, find_compiled, machine_code, portable_code
+from solvers.kernels import device_code
+from solvers.kernels.device_code import file_stem, find_compiled, machine_code, portable_code
 
 STEM = file_stem("solvers.pdlp.kernels", "step", "text", ("-DREAL=double",))
 
@@ -15,7 +15,7 @@ def wheel(tmp_path, monkeypatch):
     """A wheel with machine code for three generations and portable code."""
     for name in (*(machine_code(STEM, one) for one in (80, 90, 120)), portable_code(STEM)):
         (tmp_path / name).touch()
-    monkeypatch.setattr(compiled, "_folder", lambda: tmp_path)
+    monkeypatch.setattr(device_code, "_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -43,5 +43,5 @@ def test_what_is_not_there_is_not_found(wheel, monkeypatch):
         assert find_compiled(other, 90) is None
     (wheel / portable_code(STEM)).unlink()
     assert find_compiled(STEM, 100) is None
-    monkeypatch.setattr(compiled, "_folder", lambda: None)
+    monkeypatch.setattr(device_code, "_folder", lambda: None)
     assert find_compiled(STEM, 90) is None

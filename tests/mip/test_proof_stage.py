@@ -19,10 +19,9 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip import proof_stage, prover
+from solvers.mip import proof_stage
 from solvers.mip.context import SolveContext
-from solvers.mip.proof_stage import Proving
-from solvers.mip.prover import Prover
+from solvers.mip.proof_stage import Prover, Proving
 
 
 def solve_context_of(threads: int, **options) -> SolveContext:
@@ -226,7 +225,7 @@ def failing(request, monkeypatch):
     def fail(*_, **__):
         raise request.param
 
-    monkeypatch.setattr(prover, "highs", SimpleNamespace(solve=fail))
+    monkeypatch.setattr(proof_stage, "highs", SimpleNamespace(solve=fail))
     return request.param
 
 

@@ -17,7 +17,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.mip import prover
+from solvers.mip import proof_stage
 from tests.problems import INTEGER
 
 ALONE = {"method": "mip", "heuristics_only": True, "deterministic": True, "work_limit": 0.05}
@@ -199,7 +199,7 @@ def test_a_child_that_dies_leaves_the_heuristics_at_work(monkeypatch):
     def die(*_, **__):
         raise EngineError("the child is gone")
 
-    monkeypatch.setattr(prover.highs, "solve", die)
+    monkeypatch.setattr(proof_stage.highs, "solve", die)
     problem = covering(rows=150, columns=400)
     outcome = gpu_bridge.solve(problem, method="mip", device="cpu", time_limit=4)
     assert "Branch and bound ended without an answer" in outcome.log
@@ -210,7 +210,7 @@ def test_a_child_that_runs_out_of_memory_leaves_the_heuristics_at_work(monkeypat
     def exhausted(*_, **__):
         return Outcome(SolutionStatus.NOTHING, StopReason.OUT_OF_MEMORY, engine="highs")
 
-    monkeypatch.setattr(prover.highs, "solve", exhausted)
+    monkeypatch.setattr(proof_stage.highs, "solve", exhausted)
     outcome = gpu_bridge.solve(
         covering(rows=150, columns=400), method="mip", device="cpu", time_limit=4
     )

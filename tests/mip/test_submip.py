@@ -10,8 +10,14 @@ from hypothesis import strategies as st
 from solvers.highs.task import Model
 from solvers.mip.budget import Budget
 from solvers.mip.model import MipModel, is_feasible
-from solvers.mip.restriction import SubMip, restrict
-from solvers.mip.submip import Limits, SubMipStatus, affordable_nodes, solve_submip
+from solvers.mip.submip import (
+    Limits,
+    SubMip,
+    SubMipStatus,
+    affordable_nodes,
+    restrict,
+    solve_submip,
+)
 from tests.mip.solutions.polish.test_polisher import model_of, random_model
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy.sparse as sp
 
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.sparse.order import order_rows
 from solvers.sparse.shape import CPU_PLAN, Plan
 from solvers.sparse.slices import Packed, Slices, in_slices

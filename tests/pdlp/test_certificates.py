@@ -7,11 +7,11 @@ import pytest
 
 from solvers import pdlp
 from solvers.core.device import cpu
+from solvers.core.lp_answer import LEFTOVER, proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import LEFTOVER, proves_infeasible, proves_unbounded
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.termination import dual_ray_candidates, primal_ray_candidates
 from tests.cases import through

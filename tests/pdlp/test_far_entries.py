@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rows import SparseRows
 from solvers.native import core_rows, sparse_locality
 from solvers.native.pdlp_distributed_sides import find_readers
 from solvers.pdlp import layout

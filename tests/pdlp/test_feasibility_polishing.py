@@ -10,14 +10,13 @@ import pytest
 
 from solvers import pdlp
 from solvers.core.device import cpu
-from solvers.core.lp_answer import judge
+from solvers.core.lp_answer import LpErrors, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.settings import DEFAULT
-from solvers.pdlp.termination import Statistics
 from tests.cases import through
 from tests.pdlp.lps import random_lp, solve_with_highs
 
@@ -31,9 +30,9 @@ SETTINGS = DEFAULT.changed(
 NEAR_BY = "A feasible point near by"
 
 
-def statistics(primal: float, dual: float, gap: float) -> Statistics:
+def statistics(primal: float, dual: float, gap: float) -> LpErrors:
     """Return figures with these three relative errors."""
-    return Statistics(primal, dual, gap / (1.0 - gap), 0.0, side_norm=0.0, cost_norm=0.0)
+    return LpErrors(primal, dual, gap / (1.0 - gap), 0.0, side_norm=0.0, cost_norm=0.0)
 
 
 class Listener(Progress):

@@ -9,11 +9,11 @@ from gpu_bridge.options import make_options
 from gpu_bridge.pipeline.routes import pdlp as pdlp_route
 from gpu_bridge.verify.verify import verify
 from solvers import pdlp
+from solvers.core.lp_answer import LpErrors
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import child
 from solvers.pdlp import IntermediatePoints, supervision
-from solvers.pdlp.termination import Statistics
 from tests.energy import energy_system
 
 SYSTEM = energy_system(24, 3)
@@ -26,8 +26,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervision, "SHARE", 1e9)
 
 
-def errors(value: float) -> Statistics:
-    return Statistics(value, 0.0, 0.0, 0.0, 0.0, 0.0)
+def errors(value: float) -> LpErrors:
+    return LpErrors(value, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 def test_each_point_handed_out_is_nearer_than_the_last() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import gpu_bridge
 from solvers import pdlp
-from solvers.core.lp_answer import judge
+from solvers.core.lp_answer import LpErrors, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -18,7 +18,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp import alternate_scalings, loop
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.supervision import ScalingStagnation, Stagnation
-from solvers.pdlp.termination import Criteria, Statistics, is_optimal
+from solvers.pdlp.termination import Criteria, is_optimal
 from tests.cases import through
 from tests.pdlp.wild import wild_lp
 from tests.properties.exact import Truth, solve_exactly, widened
@@ -31,12 +31,12 @@ CLAIMS = {
 }
 
 
-def statistics(residual: float, gap: float = 0.0) -> Statistics:
+def statistics(residual: float, gap: float = 0.0) -> LpErrors:
     """Return figures with this primal residual and this relative gap."""
     objective = math.inf if gap >= 1.0 else gap / (1.0 - gap)
     if math.isinf(objective):
         objective = 1e300
-    return Statistics(residual, 0.0, objective, 0.0, side_norm=0.0, cost_norm=0.0)
+    return LpErrors(residual, 0.0, objective, 0.0, side_norm=0.0, cost_norm=0.0)
 
 
 def given_up_at(errors, begin: float = 1000) -> int | None:

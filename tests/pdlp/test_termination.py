@@ -9,30 +9,29 @@ import numpy as np
 import pytest
 
 from solvers import pdlp
+from solvers.core.lp_answer import LpErrors
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.termination import Criteria, Record, Statistics, is_optimal, is_primal_feasible
+from solvers.pdlp.termination import Criteria, Record, is_optimal, is_primal_feasible
 from tests.pdlp.lps import random_lp
 
 TOLERANCE = 1e-4
 INSIDE, OUTSIDE = 0.99 * TOLERANCE, 1.01 * TOLERANCE
 
 
-def statistics(primal: float = 0.0, dual: float = 0.0, gap: float = 0.0) -> Statistics:
+def statistics(primal: float = 0.0, dual: float = 0.0, gap: float = 0.0) -> LpErrors:
     """Return figures whose three relative errors are those given."""
     p = 50.0
     d = (p - gap * (1.0 + p)) / (1.0 + gap)  # solves |p - d| = gap (1 + |p| + |d|)
-    return Statistics(
+    return LpErrors(
         primal_residual=primal * (1.0 + 7.0),
         dual_residual=dual * (1.0 + 3.0),
         primal_objective=p,
         dual_objective=d,
         side_norm=7.0,
         cost_norm=3.0,
-        primal_distance=1.0,
-        dual_distance=1.0,
     )
 
 
@@ -79,7 +78,7 @@ def test_a_record_reads_the_control_array_by_name():
     assert record.iterations == Control.ITERATIONS
     found = record.statistics
     for name in ("primal_residual", "dual_residual", "primal_objective", "dual_objective",
-                 "side_norm", "cost_norm", "primal_distance", "dual_distance"):  # fmt: skip
+                 "side_norm", "cost_norm"):  # fmt: skip
         assert getattr(found, name) == Control[name.upper()]
 
 

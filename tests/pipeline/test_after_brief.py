@@ -19,7 +19,7 @@ from solvers.core.outcome import Basis, Outcome, SolutionStatus, Start, StopReas
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import engine, under_way
-from solvers.mip import prover
+from solvers.mip import proof_stage
 from tests.highs.models import covering, packing
 from tests.pipeline.small_models import INF, INFEASIBLE, LP, MIP, NOTHING, as_integer
 from tests.soon import LONG, soon
@@ -202,7 +202,7 @@ def test_branch_and_bound_goes_on_and_nothing_begins_again(
         return run(*given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(under_way, "run", counted)
-    monkeypatch.setattr(prover, "highs", None)  # who solves a problem anew comes here
+    monkeypatch.setattr(proof_stage, "highs", None)  # who solves a problem anew comes here
     problem = covering(30, 40, integer=True)
     outcome = gb.solve(problem, threads=threads, device="cpu")
     assert outcome.solution_status is SolutionStatus.OPTIMAL

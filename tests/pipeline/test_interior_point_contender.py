@@ -23,10 +23,10 @@ from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.verify.verify import verify
 from solvers import interior_point as engine
 from solvers import presolve
-from solvers.core.analyses import Analyses
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import DetachableProgress, Progress
 from solvers.interior_point import cudss_library
 from tests.locations import DATA

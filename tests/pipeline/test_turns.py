@@ -17,9 +17,9 @@ from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.pipeline.turns import OBSERVED, PREPARING, Forecast, Turns
-from solvers.core.analyses import Analyses
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
 from solvers.interior_point import cudss_library
 from tests.problems import LINEAR

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 
 from solvers import presolve
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.highs import solve
 from solvers.presolve import light
 from solvers.presolve.light import workspace as steps

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import BasisStatus, Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.highs import engine as highs
 from solvers.simplex.solve import solve
 

@@ -7,10 +7,10 @@ import pytest
 
 from gpu_bridge.api import read
 from gpu_bridge.verify.verify import verify
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from tests.cases import through
 from tests.locations import NETLIB_MODELS
 from tests.simplex.checks import INF, simplex

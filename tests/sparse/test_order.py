@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.native.sparse_locality import extreme_places, gathered_sectors, order_by_place
 from solvers.sparse.order import order_both, order_rows
 from solvers.sparse.shape import Plan

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.device import cpu
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.native.sparse_slices import are_single, distinct_values, order_by_length
 from solvers.sparse import slices as slices_module
 from solvers.sparse.order import order_rows

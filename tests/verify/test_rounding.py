@@ -7,9 +7,9 @@ import pytest
 
 import gpu_bridge as gb
 from gpu_bridge.verify.verify import verify
+from solvers.core.lp_answer import proves_infeasible
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, StopReason
-from solvers.core.rays import proves_infeasible
 from tests.cases import through
 from tests.locations import DATA
 

@@ -18,9 +18,9 @@ from gpu_bridge.adapters.ortools.math_opt_result import IdArray, make_result
 from gpu_bridge.interrupt import solving
 from gpu_bridge.options import make_options
 from solvers.core.errors import OptionError, ProblemError, UnsupportedModelError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import Basis, BasisStatus, Start
 from solvers.core.problem import FloatArray
-from solvers.core.rows import SparseRows
 
 COMMON = {
     "iteration_limit": "iteration_limit",

@@ -15,9 +15,9 @@ from gpu_bridge.options import Options, make_options
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason
 from gpu_bridge.solution_pool import pool_solutions
 from solvers.core.errors import OptionError, ProblemError, UnsupportedModelError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
-from solvers.core.rows import SparseRows
 
 _SETTLED = {
     SolutionStatus.OPTIMAL: pb.MPSOLVER_OPTIMAL,

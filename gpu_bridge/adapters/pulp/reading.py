@@ -19,8 +19,8 @@ import numpy as np
 from gpu_bridge.adapters.pulp.version import constraints_of, expressions_of
 from gpu_bridge.report.conversion import Tell, silent
 from solvers.core.errors import ProblemError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows
 
 if TYPE_CHECKING:
     from gpu_bridge.adapters.sos import OrderedSet

@@ -15,8 +15,8 @@ from pulp._rustcore import Sense
 
 from gpu_bridge.adapters.pulp.reading import ModelArrays
 from gpu_bridge.adapters.sos import OrderedSet
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import FloatArray
-from solvers.core.rows import SparseRows
 
 Int32Array = npt.NDArray[np.int32]
 

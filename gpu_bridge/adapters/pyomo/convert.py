@@ -33,9 +33,9 @@ from gpu_bridge.adapters.pyomo.rows import ModelRows, RowReader, Rows
 from gpu_bridge.adapters.sos import FixedMember, OrderedSet, add_ordered_sets
 from gpu_bridge.report.conversion import Tell, in_parts, silent
 from solvers.core.errors import CrossedBoundsError, ProblemError, UnsupportedModelError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.process_state import Slot
-from solvers.core.rows import SparseRows
 from solvers.highs.live import Live
 
 # Pyomo's special ordered sets on their way to :mod:`gpu_bridge.adapters.sos`.

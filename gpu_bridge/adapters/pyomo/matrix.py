@@ -15,8 +15,8 @@ import numpy.typing as npt
 from gpu_bridge.adapters.pyomo.entries import IndexArray, RowArray
 from gpu_bridge.adapters.pyomo.rows import ModelRows
 from solvers.core.errors import ProblemError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.core.rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)

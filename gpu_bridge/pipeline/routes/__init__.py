@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 
 if TYPE_CHECKING:
-    from solvers.core.analyses import Analyses
+    from solvers.core.process_state import Analyses
     from solvers.highs.under_way import UnderWay
 
 RACE = "race"

@@ -16,10 +16,10 @@ from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes import ABANDONED, Choice
 from gpu_bridge.pipeline.routes.pdlp import crossed, mended
 from gpu_bridge.verify.verify import verify
-from solvers.core.analyses import Analyses
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
+from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress, within_limit
 
 PRESOLVE = "light"

@@ -16,8 +16,8 @@ from fractions import Fraction
 import numpy as np
 
 from solvers.core.errors import ProblemError
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.core.rows import SparseRows
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple.items import MultipleKnapsack
 from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights

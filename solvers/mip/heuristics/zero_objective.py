@@ -30,8 +30,7 @@ from solvers.mip.portfolio.heuristic import (
     Needs,
     Report,
 )
-from solvers.mip.restriction import SubMip
-from solvers.mip.submip import Limits, SubMipResult, solve_submip
+from solvers.mip.submip import Limits, SubMip, SubMipResult, solve_submip
 
 SOURCE = "zero objective"
 

@@ -25,11 +25,11 @@ import numpy as np
 
 from solvers.core.device import Device, find_device
 from solvers.core.errors import OptionError
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.papers.simplex_variants.basic_solution import (
     BasicSolution,
     Pivots,

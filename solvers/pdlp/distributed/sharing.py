@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.machine import usable_cores
 from solvers.core.problem import Problem
-from solvers.core.rows import SparseRows
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.matrix import SharedMatrix
 from solvers.pdlp.distributed.sides import Side, sides_of

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.lp_answer import STEPS_PER_OWNER
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import FloatArray
-from solvers.core.rows import SparseRows
 from solvers.sparse.order import order_both
 from solvers.sparse.shape import IndexArray, Plan
 
@@ -42,7 +42,7 @@ def neighbouring_places(
 
     ``columns`` is the transpose of ``rows``, by its rows. What has no entries stays in the middle.
     """
-    from solvers.native.core_rows import average
+    from solvers.native.core_linear_algebra import average
 
     threads = threads_for(rows.nnz, threads)
     row_place = np.full(rows.shape[0], 0.5)

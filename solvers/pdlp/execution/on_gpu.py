@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from solvers.core.progress import Progress
-from solvers.kernels.family import Family
 from solvers.pdlp.control import SIZE, Stop
 from solvers.pdlp.execution.on_cpu import (
     column_measure_arguments,
@@ -182,7 +181,7 @@ class BlocksOnGpu:
     def _steps(self, mode: ExecutionMode, count: int) -> list[Launch]:
         state = self._state
         if mode.kind is Synchronisation.LAUNCHES:
-            return single_steps(STEP, primal_arguments(state), dual_arguments(state), count)
+            return single_steps(primal_arguments(state), dual_arguments(state), count)
         memory = self._shared_memory(mode.kind)
         arguments = staying_arguments(state, count, mode.thread_blocks, memory)
         if mode.kind is Synchronisation.FLOW:
@@ -226,11 +225,11 @@ def recorded(stream: Any, launches: list[Launch]) -> Any:
 
 
 def single_steps(
-    family: Family, primal_half: tuple[Any, ...], dual_half: tuple[Any, ...], count: int
+    primal_half: tuple[Any, ...], dual_half: tuple[Any, ...], count: int
 ) -> list[Launch]:
     """Return two launches for each iteration, from the arguments of both steps up to control."""
-    primal = family.bind("primal_step", *primal_half, 0, 0)
-    dual = family.bind("dual_step", *dual_half, 0, 0)
+    primal = STEP.bind("primal_step", *primal_half, 0, 0)
+    dual = STEP.bind("dual_step", *dual_half, 0, 0)
     launches: list[Launch] = []
     for offset in range(count):
         keep = KEEP_FIRST if offset == 0 else KEEP_NONE

@@ -1,8 +1,8 @@
 """Going on without idle columns and rows, for as long as leaving them out stays right.
 
 A look at the whole problem, at iteration counts that grow geometrically, finds the idle columns
-and rows (``idle``). Once they hold most of the matrix, the iteration goes on with the rest, from
-where it is and with what it has learnt (``handover``). Further looks price what
+and rows (``part``). Once they hold most of the matrix, the iteration goes on with the rest, from
+where it is and with what it has learnt. Further looks price what
 was left out, which costs one product with the whole matrix each way: what turns out wrong comes
 back when it hides an error of the whole problem or the part stands still, and a part that has
 become much smaller still is replaced. Where another part would cost more than was gained by the
@@ -24,21 +24,19 @@ from solvers.core.options import EngineOptions
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
-from solvers.pdlp.shrinking.handover import (
-    enter,
-    keep_best,
-    set_weight,
-    take_over,
-    weight_factor,
-    write_back,
-)
-from solvers.pdlp.shrinking.idle import (
+from solvers.pdlp.shrinking.part import (
     Kept,
     Magnitudes,
     Movement,
     Part,
+    enter,
+    keep_best,
     leave_out,
     not_idle,
+    set_weight,
+    take_over,
+    weight_factor,
+    write_back,
     wrongly_left_out,
 )
 from solvers.pdlp.state import State, overwrite

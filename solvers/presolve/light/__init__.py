@@ -29,11 +29,11 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import CrossedBoundsError
+from solvers.core.lp_answer import proves_infeasible
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Proof, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.core.rays import proves_infeasible
 from solvers.native.presolve_light_columns import reduce_columns
 from solvers.native.presolve_light_dominated import fix_dominated_columns
 from solvers.native.presolve_light_parallel import merge_parallel_columns, merge_parallel_rows

@@ -2,7 +2,6 @@
 //
 // Each step puts as many basic columns and rows in as it puts rows in, so that the basis keeps its
 // size; degenerate choices follow the statuses, others the multipliers.
-#include "status.h"
 #include "workspace.h"
 
 namespace presolve::light {

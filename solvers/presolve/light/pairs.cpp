@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "native/bindings.h"
-#include "status.h"
+#include "workspace.h"
 
 using namespace native;
 

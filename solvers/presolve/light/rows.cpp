@@ -8,7 +8,6 @@
 // * redundant, on one side or on both: the dual is zero;
 // * a bound, when only one column is left: where the bound is active, its multiplier goes back to
 //   the row.
-#include "status.h"
 #include "workspace.h"
 
 namespace presolve::light {

@@ -5,7 +5,6 @@
 // activities of the living rows and the reduced costs of the living columns are kept up to date, so
 // that the whole way back costs a few looks at each entry of the matrix. With ``scale`` 0 instead
 // of 1 a *ray* is brought back: of sides, bounds and costs only their being infinite counts then.
-#include "status.h"
 #include "workspace.h"
 
 namespace presolve::light {
@@ -98,7 +97,7 @@ template <class W> Place split(const W &w, Span<double> x, std::int64_t step, do
 /// Complete ``x`` (n,), which holds a point of the reduced problem or, with scale 0, a ray.
 ///
 /// ``activity`` (m,) is scratch; ``place`` (steps,) says what holds each value that was chosen: for
-/// the basis, as status.h has it, or the row that holds a receding column.
+/// the basis, as workspace.h has it, or the row that holds a receding column.
 template <class Index>
 void undo_point(const Workspace<Index> &w, Span<double> x, Span<double> activity,
                 Span<std::int64_t> place, double scale) {

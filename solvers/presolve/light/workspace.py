@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.rows import SparseRows
 from solvers.native.presolve_light_basis import undo_basis
 from solvers.native.presolve_light_undo import forward_duals, forward_point, undo_duals, undo_point
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.simplex.dense_gpu.control import (
     CONTROL_WORDS,
     GATHER_BELOW,

@@ -26,7 +26,7 @@ from solvers.pdlp.distributed.sharing import share_out
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT, Settings
-from solvers.pdlp.shrinking import handover
+from solvers.pdlp.shrinking import part as shrinking_part
 from solvers.pdlp.supervision import IntermediatePoints
 from solvers.sparse.shape import Plan
 from solvers.sparse.slices import Slices
@@ -224,14 +224,14 @@ def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):
 
 @pytest.mark.parametrize("shared_from", [0, 10**9])
 def test_a_small_part_goes_on_on_one_device(shared_from, monkeypatch):
-    prepare, places = handover.prepare, []
+    prepare, places = shrinking_part.prepare, []
 
     def noted(problem, options, device, *rest):
         places.append(device)
         return prepare(problem, options, device, *rest)
 
-    monkeypatch.setattr(handover, "SHARED_FROM", shared_from)
-    monkeypatch.setattr(handover, "prepare", noted)
+    monkeypatch.setattr(shrinking_part, "SHARED_FROM", shared_from)
+    monkeypatch.setattr(shrinking_part, "prepare", noted)
     monkeypatch.setattr(pdlp, "find_devices", lambda wanted: group_of(2).members)
     options = EngineOptions(device="cuda:all", tolerance=1e-6)
     problem = covering(3)

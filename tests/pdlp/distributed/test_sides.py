@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.pdlp.distributed.sides import Side, owners, sides_of
 from solvers.sparse.shape import CPU_PLAN, Plan
 from tests.matrices import (

@@ -18,7 +18,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp import loop_state, outcomes
+from solvers.pdlp import loop_state
 from solvers.pdlp.control import Control
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -257,7 +257,7 @@ def test_a_milestone_inside_a_part_hands_out_a_point_of_the_whole_problem() -> N
 
 
 def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_block(monkeypatch) -> None:
-    real, errors = outcomes.is_optimal, []
+    real, errors = loop_state.is_optimal, []
 
     def missing_the_milestone(statistics, criteria):
         if criteria.gap == 1e-1:
@@ -265,7 +265,7 @@ def test_a_milestone_missed_on_the_whole_problem_is_not_tried_in_every_block(mon
             return False
         return real(statistics, criteria)
 
-    monkeypatch.setattr(outcomes, "is_optimal", missing_the_milestone)
+    monkeypatch.setattr(loop_state, "is_optimal", missing_the_milestone)
     handed: list[Outcome] = []
     settings = RASH.changed(shrinking={"first_look": 20}, restart={"check_interval": 4})
     options = EngineOptions(device="cpu", tolerance=1e-9)

@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core.lp_answer import judge
 from solvers.core.problem import Problem
-from solvers.pdlp.shrinking.idle import (
+from solvers.pdlp.shrinking.part import (
     Kept,
     Magnitudes,
     Movement,

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from solvers.core.lp_answer import judge
-from solvers.pdlp.shrinking.idle import Kept, leave_out
+from solvers.pdlp.shrinking.part import Kept, leave_out
 from tests.pdlp.shrinking.wide_lps import mixed
 
 

@@ -10,8 +10,8 @@ import pytest
 import gpu_bridge as gb
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline.routes.simplex import HIGHS, implementation, place
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.problem import Problem
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.simplex.dense_gpu import arrays
 from tests.locations import NETLIB_MODELS
 

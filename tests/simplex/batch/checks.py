@@ -5,9 +5,9 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
+from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.outcome import BasisStatus
 from solvers.core.problem import Problem
-from solvers.core.rays import proves_infeasible, proves_unbounded
 from solvers.simplex.batch import BatchAnswer, BatchData, Ending
 from tests.simplex.batch.cases import member
 

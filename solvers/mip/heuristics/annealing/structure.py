@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.core.rows import SparseRows
 from solvers.mip.heuristics.annealing.groups import (
     LARGEST_TABLE,
     LEAST_GROUPS,

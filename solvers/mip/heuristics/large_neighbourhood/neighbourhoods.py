@@ -15,11 +15,11 @@ from functools import cached_property
 
 import numpy as np
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.core.rows import SparseRows
 from solvers.mip.model import INTEGRALITY_TOLERANCE, IndexArray, MipModel, Relaxation
-from solvers.mip.restriction import SubMip
 from solvers.mip.solutions.incumbents import Found
+from solvers.mip.submip import SubMip
 
 # What a neighbourhood is made from, and the small steps that all of them share.
 #

@@ -20,9 +20,8 @@ from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import (
 from solvers.mip.model import SAME, IndexArray, MipModel, Relaxation, Submit
 from solvers.mip.portfolio.credit import Kind, Source
 from solvers.mip.portfolio.heuristic import UNFINISHED, Heuristic, HeuristicContext, Needs, Report
-from solvers.mip.restriction import SubMip
 from solvers.mip.solutions.incumbents import Pool
-from solvers.mip.submip import SubMipResult, solve_submip
+from solvers.mip.submip import SubMip, SubMipResult, solve_submip
 
 SHARE_OF_TURN = 0.35
 """Part of a turn that one sub-MIP may take. Turns get longer as the solve goes on: sub-MIPs have a

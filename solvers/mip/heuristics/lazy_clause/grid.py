@@ -26,8 +26,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import FloatArray
-from solvers.core.rows import SparseRows
 from solvers.mip.model import FEASIBILITY_TOLERANCE, SAME, ByteArray, IndexArray, MipModel
 
 LARGEST_SUM = 1e9

@@ -9,9 +9,8 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.large_neighbourhood.search import make_bandit, search_neighbourhoods
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.portfolio.credit import Kind
-from solvers.mip.restriction import SubMip
 from solvers.mip.solutions.incumbents import Found, Pool
-from solvers.mip.submip import solve_submip
+from solvers.mip.submip import SubMip, solve_submip
 from tests.mip.heuristics.large_neighbourhood.situations import greedy, packing, relaxation_of
 
 

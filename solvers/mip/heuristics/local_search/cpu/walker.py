@@ -79,10 +79,8 @@ class Report:
 
     Parameters
     ----------
-    found : bool
-        Whether it found a feasible point better than the cutoff and all before; checked.
     x : (n,) array or None
-        That point.
+        A feasible point better than the cutoff and all before, if it found one; checked.
     objective : float
         Its objective with offset; inf without one.
     violated : int
@@ -97,7 +95,6 @@ class Report:
         Whether it found a point and there is no objective to improve.
     """
 
-    found: bool
     x: FloatArray | None
     objective: float
     violated: int
@@ -236,7 +233,6 @@ class Walker:
             refresh(self._model, state)
         steps = int(status["step"][0] - status["improved"][0])
         return Report(
-            found=x is not None,
             x=x,
             objective=np.inf if x is None else self._model.objective_at(x),
             violated=int(status["least_violated"][0]),

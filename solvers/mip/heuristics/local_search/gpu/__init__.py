@@ -3,7 +3,7 @@
 ``kernels/walk.py`` says what a step is. A CPU core walks several times as fast as a warp, and
 should do so with the walkers of its own (``solvers.mip.heuristics.local_search.cpu``); what a GPU
 adds is thousands of searches that differ in scores, samples, tabu, targets and starts, and that
-learn from the best of them in epochs. ``layout`` has the model as they read it and what they
+learn from the best of them in rounds. ``layout`` has the model as they read it and what they
 carry, ``fleet`` how many fit, ``run`` the loop, ``restarts`` where they go on.
 
 Models with long rows and columns, or very many, have one walker that the whole GPU drives

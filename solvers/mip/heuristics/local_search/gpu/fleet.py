@@ -23,8 +23,7 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     suits_grid,
 )
 from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALK, WALKS, Field
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, RESTART, WALK, WALKS, Field
 from solvers.mip.heuristics.local_search.gpu.layout import (
     Layout,
     State,
@@ -37,7 +36,7 @@ WARP_LADDER = (132, 264, 528, 1056, 2112, 4224)
 """Numbers of warp walkers to choose from: 1 to 32 on each of an H200's processors."""
 
 CPU_WALKERS = 4
-"""Walkers on the CPU: enough for epochs, few enough to get anywhere."""
+"""Walkers on the CPU: enough for rounds, few enough to get anywhere."""
 
 MEMORY_SHARE = 0.25
 """Part of the free memory that walkers may take: other heuristics are at work as well."""
@@ -126,7 +125,7 @@ class Fleet:
         self._model = layout.on(device)
         self._state = self._allocate(plan.ladder[-1])
         self._points: Any = None
-        self._epoch = 0
+        self._restarts = 0
         self._since_refresh = 0
         self._clock = _Clock(device)
 
@@ -199,10 +198,10 @@ class Fleet:
             "weights": place(weights.astype(np.int32)),
             "shares": place(shares.astype(self.layout.real)),
             "seed": self._seed,
-            "epoch": self._epoch,
+            "number": self._restarts,
         }
-        RESTARTS["restart"](*RESTART.arguments_of(self._state, **self._model, **others), threads=1)
-        self._epoch += 1
+        WALKS["restart"](*RESTART.arguments_of(self._state, **self._model, **others), threads=1)
+        self._restarts += 1
 
     def keep_first(self, walkers: int) -> None:
         """Go on with the first walkers only."""

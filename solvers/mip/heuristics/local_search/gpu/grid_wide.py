@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.rows import SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.mip.budget import LARGE_MODEL
 from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import (
     CHUNK,

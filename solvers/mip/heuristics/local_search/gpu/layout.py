@@ -21,8 +21,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.device import Device
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import FloatArray
-from solvers.core.rows import SparseRows
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
 from solvers.mip.model import LARGEST_WHOLE, IndexArray, MipModel
 

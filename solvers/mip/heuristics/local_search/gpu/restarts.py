@@ -15,10 +15,11 @@ from itertools import islice
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import (
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import (
+    NONE,
+    Field,
     Weights,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.solutions.incumbents import CAPACITY
 
@@ -96,7 +97,7 @@ def first_origins(walkers: int, places: Places, rng: np.random.Generator) -> tup
 
 
 BOTTOM = 4
-"""One walker of so many starts again in an epoch."""
+"""One walker of so many starts again in a round."""
 
 TOP = 10
 """One of so many is followed."""
@@ -107,8 +108,8 @@ POINT_SHARE = 0.25
 LEAST_CHANGE, MOST_CHANGE = 0.02, 0.10
 """Share of the columns that change at random in a restart without a feasible point."""
 
-FIRST_EPOCH, LONGEST_EPOCH, GROWTH = 2000, 10_000, 1.25
-"""Steps of the first epoch, of the longest, and by how much each is longer than the one
+FIRST_ROUND, LONGEST_ROUND, GROWTH = 2000, 10_000, 1.25
+"""Steps of the first round, of the longest, and by how much each is longer than the one
 before: what is found spreads at once while much is found."""
 
 PATIENCES = (4000, 8000, 16_000, 32_000, 64_000)

@@ -1,4 +1,4 @@
-"""The walkers' run: slices, harvest, epochs; the host's part of them, which is small."""
+"""The walkers' run: slices, harvest, rounds; the host's part of them, which is small."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import (
-    FIRST_EPOCH,
+    FIRST_ROUND,
     GROWTH,
-    LONGEST_EPOCH,
+    LONGEST_ROUND,
     Lives,
     Places,
     first_origins,
@@ -46,8 +46,8 @@ FIRST_STEPS = 64
 UNTIMED_STEPS = 1000
 """Steps of a slice where no clock may decide."""
 
-EPOCH_SECONDS = 2.0
-"""Longest time between epochs where steps are slow."""
+ROUND_SECONDS = 2.0
+"""Longest time between rounds where steps are slow."""
 
 SUBMITTED = 3
 """Points submitted after a slice at most: the best, and others for the pool."""
@@ -59,8 +59,8 @@ while there is no feasible one."""
 NEAR_TIME = 0.2
 """Part of the time that submitting infeasible points may take."""
 
-NEAR_EPOCHS = 4
-"""Epochs between such submissions where no clock may decide, and between looks at others'
+NEAR_ROUNDS = 4
+"""Rounds between such submissions where no clock may decide, and between looks at others'
 points."""
 
 GPU_WORK = 1.0 / 256.0
@@ -80,8 +80,8 @@ class WalkerCounts:
     ----------
     walkers : int
         Walkers at the end; 0 where there was no room for one.
-    steps, moves, minima : int
-        Steps of all walkers, columns moved, local minima met.
+    steps, moves : int
+        Steps of all walkers, columns moved.
     visited : float
         Entries of the matrix scored.
     found, submitted, infeasible_points : int
@@ -93,10 +93,9 @@ class WalkerCounts:
     walkers: int = 0
     steps: int = 0
     moves: int = 0
-    minima: int = 0
     visited: float = 0.0
     slices: int = 0
-    epochs: int = 0
+    rounds: int = 0
     restarts: int = 0
     found: int = 0
     submitted: int = 0
@@ -131,7 +130,7 @@ def run_walkers(
     pool : Pool, optional
         Its best objective is what walkers have to beat, its points are places to restart from.
     infeasible_points : InfeasiblePoints, optional
-        Gets the least violated point of each epoch without a feasible one, and has those of others,
+        Gets the least violated point of each round without a feasible one, and has those of others,
         from which walkers restart.
     log : callable, optional
         Gets sentences about the memory plan, the number of walkers, and the end.
@@ -181,7 +180,7 @@ class _Task:
 
 
 class _Run:
-    """One run: the fleet, what it has found, and where its epochs stand."""
+    """One run: the fleet, what it has found, and where its rounds stand."""
 
     def __init__(self, task: _Task, layout: Layout, device: Device, plan: Plan) -> None:
         self._model = task.model
@@ -202,7 +201,7 @@ class _Run:
         self._renewed = False
         self._places: Places | None = None
         self._own: list[FloatArray] = []
-        self._epoch_steps = float(FIRST_EPOCH)
+        self._round_steps = float(FIRST_ROUND)
         self._charged = 0.0
         self._submissions = Submissions(task.submit, threaded=self._timed)
         self.counts = WalkerCounts()
@@ -221,7 +220,7 @@ class _Run:
         return self.counts
 
     def _walk(self, steps: int, share: Callable[[], float] | None) -> None:
-        epoch_steps, epoch_began = 0, time.monotonic()
+        round_steps, round_began = 0, time.monotonic()
         done = False
         while not (done or self._budget.spent()):
             self._fleet.launch(steps)
@@ -231,11 +230,11 @@ class _Run:
             done = self._harvest(records)
             self._aim(records)
             self._fleet.steer(records)
-            epoch_steps += steps
-            late = self._timed and time.monotonic() - epoch_began > EPOCH_SECONDS
-            if epoch_steps >= self._epoch_steps or late:
-                self._epoch(records)
-                epoch_steps, epoch_began = 0, time.monotonic()
+            round_steps += steps
+            late = self._timed and time.monotonic() - round_began > ROUND_SECONDS
+            if round_steps >= self._round_steps or late:
+                self._round(records)
+                round_steps, round_began = 0, time.monotonic()
             if self._timed:
                 if share is not None:
                     self._pause(share())
@@ -278,7 +277,6 @@ class _Run:
         counts.slices += 1
         counts.steps += steps * self._fleet.walkers
         counts.moves = int(records[:, Field.MOVES].sum())
-        counts.minima = int(records[:, Field.MINIMA].sum())
         counts.visited = float(records[:, Field.VISITED].sum())
         counts.seconds += self._fleet.seconds()
         share = GPU_WORK if self._on_gpu else 1.0
@@ -325,9 +323,9 @@ class _Run:
         self._submissions.add(points[::-1])
         return self._layout.objectives == 0 and self._best < NONE
 
-    # ---- epochs -------------------------------------------------------------------------------
+    # ---- rounds -------------------------------------------------------------------------------
 
-    def _epoch(self, records: np.ndarray) -> None:
+    def _round(self, records: np.ndarray) -> None:
         """Let walkers restart near what is known by now, and show the least violated point."""
         self._show_infeasible(records)
         places = self._refresh_places()
@@ -339,8 +337,8 @@ class _Run:
             origins, weights, shares = restarts(records, len(places.points), self._rng)
         self._renewed = False
         self._fleet.restart(origins, weights, shares)
-        self._epoch_steps = min(GROWTH * self._epoch_steps, float(LONGEST_EPOCH))
-        self.counts.epochs += 1
+        self._round_steps = min(GROWTH * self._round_steps, float(LONGEST_ROUND))
+        self.counts.rounds += 1
         self.counts.restarts += int(np.sum(origins >= 0))
 
     def _refresh_places(self) -> Places:
@@ -350,7 +348,7 @@ class _Run:
         if self._pool is not None:
             version, known = self._pool.version, [one.x for one in self._pool.points()]
         if not known:  # infeasible points come and go
-            version = -2 - self.counts.epochs // NEAR_EPOCHS
+            version = -2 - self.counts.rounds // NEAR_ROUNDS
         if self._places is None or version != self._version:
             self._places = gather_points(self._layout, self._nearest(), known)
             self._fleet.set_points(self._places.points)
@@ -377,7 +375,7 @@ class _Run:
             return
         if self._timed and self._submissions.infeasible_seconds > NEAR_TIME * self._budget.seconds:
             return
-        if not self._timed and self.counts.epochs % NEAR_EPOCHS:
+        if not self._timed and self.counts.rounds % NEAR_ROUNDS:
             return
         point = self._model.rounded(self._fleet.point(walker))
         key = point[self._model.integers].tobytes()
@@ -390,6 +388,6 @@ class _Run:
         rate = counts.steps / counts.seconds if counts.seconds > 0.0 else 0.0
         return (
             f"Local search made {counts.steps:.3g} steps with {counts.walkers} walkers, "
-            f"{rate:.3g} per second, in {counts.epochs} epochs, and submitted {counts.submitted} "
+            f"{rate:.3g} per second, in {counts.rounds} rounds, and submitted {counts.submitted} "
             "points."
         )

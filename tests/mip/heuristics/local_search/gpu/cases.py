@@ -11,8 +11,7 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, WALK
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, RESTART, WALK, WALKS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout, State, make_state
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
 from solvers.mip.model import MipModel
@@ -79,9 +78,9 @@ def restart(
         "weights": place(weights.astype(np.int32)),
         "shares": place(shares.astype(fleet.layout.real)),
         "seed": seed,
-        "epoch": 0,
+        "number": 0,
     }
-    launch(RESTARTS, "restart", RESTART.arguments_of(fleet.state, **fleet.model, **others))
+    launch(WALKS, "restart", RESTART.arguments_of(fleet.state, **fleet.model, **others))
 
 
 def model_of(

@@ -107,7 +107,7 @@ def test_nothing_is_offered_that_does_not_hold():
     acceptance, counts = search(model, 6e5, infeasible_points=shown)
     assert len(acceptance.pool) == 0
     assert counts.submitted == 0
-    assert counts.epochs >= 1
+    assert counts.rounds >= 1
     assert len(shown)
     assert all(one.violated_rows >= 1 and set(one.x) <= {0.0, 1.0} for one in shown.points())
 
@@ -154,7 +154,7 @@ def test_walkers_go_on_from_the_best_point_of_the_pool(monkeypatch):
     best = acceptance.pool.best
     assert best is not None
     assert np.array_equal(shown[-1], Layout.of(model, wide=True).values_of(best.x))
-    assert counts.epochs == len(followed) - 1
+    assert counts.rounds == len(followed) - 1
     assert sum(followed[1:]) > 0
 
 
@@ -219,7 +219,7 @@ def test_nearly_feasible_points_of_others_are_places_to_restart_from():
 
     _, counts = search(model, 6e5, infeasible_points=Asked())
     assert asked
-    assert counts.restarts >= counts.epochs >= 1
+    assert counts.restarts >= counts.rounds >= 1
 
 
 def test_a_timed_run_ends_in_time_with_points():

@@ -34,8 +34,8 @@ struct Random {
     }
 };
 
-BOTH Random random_of(int seed, int walker, int epoch) {
+BOTH Random random_of(int seed, int walker, int number) {
     const unsigned long long name =
         ((unsigned long long)(unsigned)seed << 32) | (unsigned long long)walker;
-    return Random{mix(name + (unsigned long long)(unsigned)epoch * GOLDEN)};
+    return Random{mix(name + (unsigned long long)(unsigned)number * GOLDEN)};
 }

@@ -60,7 +60,7 @@ inline int tree_find(const Tree &tree, int rank) {
     return 32 * node + std::countr_zero(bits);
 }
 
-#include "grid_state.cuh"
+#include "grid_lead.cuh"
 
 /// What neighbouring entries of a column say, as the lanes of a warp join it.
 inline Score joined_entries(const Walk &walk, int j, REAL delta, int begin, int end) {

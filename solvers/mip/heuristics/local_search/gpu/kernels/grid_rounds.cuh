@@ -8,7 +8,7 @@
 #pragma once
 
 #include "grid.cuh"
-#include "grid_state.cuh"
+#include "grid_lead.cuh"
 
 // The best choice of a warp's lanes, key by key.
 __device__ inline Choice warp_best(const Choice& own) {

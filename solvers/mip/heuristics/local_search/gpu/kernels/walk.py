@@ -22,6 +22,9 @@ and Sartor, 2023), with what is sampled where those look at everything:
    set-partitioning rows. Otherwise violated rows gain weight - or, rarely, satisfied ones lose
    some - and the best move of one violated row is made whatever it costs.
 
+Between two launches walkers are set to other points (``restart``): those of better walkers, or
+points from outside, perturbed. ``number`` counts these.
+
 Random numbers follow from seed, walker and step alone, candidates have numbers of their own that
 break ties, and the list of violated rows changes in the order of lanes: so device and twin agree
 move by move. ``values`` holds value and stamp of each column in turn, ``cells`` slack to the upper
@@ -33,7 +36,7 @@ from __future__ import annotations
 
 from enum import IntEnum, auto
 
-from solvers.kernels.declaration import WARP, Kernel, Launch, Values, arguments, structure
+from solvers.kernels.declaration import BLOCK, WARP, Kernel, Launch, Values, arguments, structure
 from solvers.kernels.family import Family
 
 MODEL = structure(
@@ -70,6 +73,30 @@ WALK = Kernel(
     bounds="LANES",
 )
 
+
+class Weights(IntEnum):
+    """What becomes of a walker's weights."""
+
+    RESET = 0
+    KEEP = auto()
+    HALVE = auto()
+
+
+RESTART = Kernel(
+    name="restart",
+    arguments=(
+        *MODEL,
+        *structure("from", "real[] points; index[] origins, weights; real[] shares", prefix=""),
+        *arguments("inout real[] values, cells; inout packed[] records; int walkers, seed, number"),
+    ),
+    contract="Walker w with origins[w] >= 0 takes the values of that walker, or of point "
+    "origins[w] - walkers, and a share shares[w] of them changes at random; its weights become 1, "
+    "or those of the walker it follows, or half of them, as weights[w] says, and its record asks "
+    "for a refresh. No walker that is followed restarts itself. Device and twin agree exactly.",
+    launch=lambda values: Launch(int(values["walkers"]), BLOCK),
+    work=lambda values: int(values["walkers"]) * (int(values["columns"]) + int(values["rows"])),
+)
+
 FORESEEN = tuple(
     {"real": real, "costs": "float64", "records": "float64"} for real in ("float32", "float64")
 )
@@ -78,7 +105,7 @@ FORESEEN = tuple(
 WALKS = Family(
     "solvers.mip.heuristics.local_search.gpu.kernels",
     "walk",
-    (WALK,),
+    (WALK, RESTART),
     foreseen=FORESEEN,
 )
 

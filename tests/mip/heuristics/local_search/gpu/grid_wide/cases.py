@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device, cpu
 from solvers.mip.heuristics.local_search.gpu.grid_wide import GridWideState, make_grid_wide
 from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
-from solvers.mip.heuristics.local_search.gpu.kernels.restart import RESTART, RESTARTS
+from solvers.mip.heuristics.local_search.gpu.kernels.walk import RESTART, WALKS
 from solvers.mip.heuristics.local_search.gpu.layout import Layout
 from solvers.mip.heuristics.local_search.gpu.restarts import gather_points
 from solvers.mip.model import MipModel
@@ -35,7 +35,7 @@ def restart(arguments: tuple[Any, ...]) -> None:
         return isinstance(one, np.ndarray) and one.dtype == np.float32
 
     wide = tuple(one.astype(np.float64) if is_short(one) else one for one in arguments)
-    run_family(RESTARTS, "restart", wide)
+    run_family(WALKS, "restart", wide)
     for short, long in zip(arguments, wide, strict=True):
         if is_short(short):
             short[...] = long
@@ -92,7 +92,7 @@ def start_grid_wide(
         "weights": place(np.array([0], np.int32)),
         "shares": place(np.array([share], layout.real)),
         "seed": SEED,
-        "epoch": 0,
+        "number": 0,
     }
     restart(RESTART.arguments_of(state, **model, **others))
     return Whole(layout, where, model, state, launcher, blocks)

@@ -1,4 +1,4 @@
-"""The matrix by rows gives the bits that SciPy gives, and has its canonical form."""
+"""Matrices by rows give the bits of SciPy; figures of vectors those of any number of threads."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy.typing as npt
 import pytest
 import scipy.sparse as sp
 
-from solvers.core import rows
+from solvers.core import linear_algebra
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import Problem
-from solvers.core.rows import SparseRows
 from tests.cases import through
 
 SHAPES = [(1, 1), (1, 40), (40, 1), (7, 5), (60, 90), (0, 4), (4, 0), (0, 0)]
@@ -33,13 +33,13 @@ def bits(values: npt.NDArray[np.float64]) -> list[bytes]:
     return [value.tobytes() for value in values]
 
 
-@through("small", [0, rows.SMALL])
+@through("small", [0, linear_algebra.SMALL])
 @through("shape", SHAPES)
 @through("seed", range(3))
 def test_products_have_the_bits_of_scipy(
     shape: tuple[int, int], seed: int, small: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "SMALL", small)
+    monkeypatch.setattr(linear_algebra, "SMALL", small)
     matrix = random_matrix(shape, seed)
     rng = np.random.default_rng(seed)
     x, y = rng.normal(size=shape[1]), rng.normal(size=shape[0])
@@ -48,7 +48,7 @@ def test_products_have_the_bits_of_scipy(
     assert bits(SparseRows.of(matrix).transposed_times(y)) == bits(matrix.T @ y)
 
 
-@through("small", [0, rows.SMALL])
+@through("small", [0, linear_algebra.SMALL])
 @through("kind", [np.int32, np.int64])
 @through("threads", [1, 3])
 @through("shape", SHAPES)
@@ -59,7 +59,7 @@ def test_the_transpose_is_that_of_scipy(
     small: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rows, "SMALL", small)
+    monkeypatch.setattr(linear_algebra, "SMALL", small)
     monkeypatch.setattr(SparseRows, "_threads", lambda self, most: most)
     matrix = random_matrix(shape, 4)
     expected = matrix.T.tocsr()
@@ -77,7 +77,7 @@ def test_the_transpose_is_that_of_scipy(
 def test_compiled_products_take_any_stride_and_refuse_other_lengths(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(rows, "SMALL", 0)
+    monkeypatch.setattr(linear_algebra, "SMALL", 0)
     matrix = random_matrix((7, 5), 0)
     x = np.arange(10.0)[::2]
     assert bits(SparseRows.of(matrix).times(x)) == bits(matrix @ x)
@@ -272,7 +272,7 @@ def test_rows_taken_apart_and_put_together_are_the_same(shape: tuple[int, int]) 
 
 def test_parts_of_a_long_matrix_have_indices_of_one_type(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compiled loops take no others; what is long is a hundred entries here, and not 2^31."""
-    monkeypatch.setattr(rows, "MOST_SHORT", 100)
+    monkeypatch.setattr(linear_algebra, "MOST_SHORT", 100)
     whole = SparseRows.of(random_matrix((40, 30), 8, 0.6))
     whole = replace(whole, indices=whole.indices.astype(int), indptr=whole.indptr.astype(int))
     most, all_columns = np.arange(40) >= 2, np.ones(30, bool)
@@ -288,3 +288,39 @@ def test_parts_of_a_long_matrix_have_indices_of_one_type(monkeypatch: pytest.Mon
     ):
         assert found.indices.dtype == found.indptr.dtype == kind
         assert (found.nnz > 100) == (kind is np.int64)
+
+
+@pytest.mark.parametrize("small", [0, linear_algebra.SMALL], ids=["compiled", "by NumPy"])
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], (np.inf, 0.0)),
+        ([0.0, np.nan, -np.inf], (np.inf, 0.0)),
+        ([0.0, -3.0, np.inf, 2.0], (2.0, 3.0)),
+    ],
+)
+def test_sizes_are_of_what_is_finite_and_not_zero(
+    values: list[float], expected: tuple[float, float], small: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(linear_algebra, "SMALL", small)
+    for repeats in (1, 30_000):
+        assert (
+            linear_algebra.size_range(np.repeat(np.array(values, dtype=float), repeats)) == expected
+        )
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_000])
+def test_long_products_are_those_of_short_ones_on_any_number_of_threads(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a, b = np.random.default_rng(size).standard_normal((2, 2 * size))
+    expected = linear_algebra.inner(a, b)
+    monkeypatch.setattr(linear_algebra, "BY_BLOCKS", 0)
+    found = []
+    for threads in (1, 3):
+        monkeypatch.setattr(
+            linear_algebra, "threads_for", lambda work, most=0, threads=threads: threads
+        )
+        found.append((linear_algebra.inner(a, b), linear_algebra.inner(a[::2], b[::2])))
+    assert found[0] == found[1]
+    assert found[0] == pytest.approx((expected, a[::2] @ b[::2]), rel=1e-12, abs=1e-12)

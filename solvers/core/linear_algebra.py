@@ -1,6 +1,7 @@
-"""A sparse matrix by rows, without SciPy: small models are solved before that is loaded.
+"""Sparse matrices by rows, and figures of vectors, the same for any number of threads.
 
-The columns of a matrix are the rows of its transpose, so one type serves both.
+Small models are solved before SciPy is loaded. The columns of a matrix are the rows of its
+transpose, so one type serves both.
 """
 
 from __future__ import annotations
@@ -13,14 +14,78 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
-from solvers.core.vectors import SMALL, size_range
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Shape = tuple[int, int]
+
+SMALL = 20_000
+"""Values, or entries of a matrix, up to which NumPy reads them; from there on SciPy, whose import
+takes a tenth of a second and whose products take a third of the time, or a compiled loop."""
+
+
+def size_range(*vectors: FloatArray) -> tuple[float, float]:
+    """Return the smallest size of the finite values of vectors other than zero, and the largest.
+
+    Without any they are infinity and zero.
+    """
+    if len(vectors) > 1:
+        if sum(values.size for values in vectors) > SMALL:
+            ranges = [size_range(values) for values in vectors]
+            return min(least for least, _ in ranges), max(most for _, most in ranges)
+        vectors = (np.concatenate(vectors),)
+    (values,) = vectors
+    if values.size > SMALL:
+        from solvers.native.core_linear_algebra import size_range as found_by_blocks
+
+        found = np.empty(2)
+        found_by_blocks(values, found, threads_for(values.size))
+        return float(found[0]), float(found[1])
+    sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
+    return float(sizes.min(initial=np.inf)), float(sizes.max(initial=0.0))
+
+
+ADDED = 256
+"""Products that a compiled loop adds one after the other; blocks are added in pairs."""
+
+BY_BLOCKS = 1_000_000
+"""Length of vectors from which one adds products; it spares a vector of them."""
+
+
+def inner(a: FloatArray, b: FloatArray) -> float:
+    """Return a'b of two vectors (k,), the same for any number of threads.
+
+    BLAS wakes other threads for vectors that are not worth it, which on a busy machine took 8 ms
+    instead of 0.1, and its sum depends on how many there are. (That of ``einsum`` depends on where
+    a vector begins in memory.)
+    """
+    if a.size < BY_BLOCKS or not (isinstance(a, np.ndarray) and a.dtype == b.dtype == np.float64):
+        return float(np.multiply(a, b).sum())
+    from solvers.native.core_linear_algebra import inner_of_blocks
+
+    sums = np.empty(-(-a.size // ADDED))
+    one, other = np.ascontiguousarray(a), np.ascontiguousarray(b)
+    inner_of_blocks(one, other, sums, threads_for(a.size))
+    return float(sums.sum())
+
+
+def euclidean(a: FloatArray) -> float:
+    """Return the 2-norm of a vector (k,), the same for any number of threads."""
+    return float(np.sqrt(inner(a, a)))
+
+
+def support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
+    """Return the sum of multipliers (k,) times the sides that they lean on, from below where > 0.
+
+    It is not finite where one leans on a side that there is not.
+    """
+    side = np.where(multiplier > 0, low, high)
+    return inner(multiplier, np.where(multiplier != 0, side, 0.0))
+
 
 MOST_SHORT = 2**31 - 1
 """Entries that 32 bits can count."""
@@ -125,7 +190,7 @@ class SparseRows:
         """The smallest and the largest magnitude in each row (m,); zero where it has no entry."""
         smallest, largest = np.zeros(self.shape[0]), np.zeros(self.shape[0])
         if self.nnz > SMALL:
-            from solvers.native.core_rows import row_sizes
+            from solvers.native.core_linear_algebra import row_sizes
 
             row_sizes(self, smallest, largest, self._threads(0))
             return smallest, largest
@@ -152,7 +217,7 @@ class SparseRows:
     def times(self, x: FloatArray, threads: int = 1) -> FloatArray:
         """Return A x (m,) by so many threads, 0 for all; each row is summed in its order."""
         if self.nnz > SMALL:
-            from solvers.native.core_rows import multiply
+            from solvers.native.core_linear_algebra import multiply
 
             if x.shape != self.shape[1:]:  # the loop does not know the number of columns
                 raise ValueError(f"A vector of shape {x.shape} for {self.shape[1]} columns.")
@@ -184,7 +249,7 @@ class SparseRows:
         if self.nnz <= SMALL:
             row = self.row.astype(index_type(self.nnz))
             return SparseRows.of_entries(self.data, self.indices, row, self.shape[::-1])
-        from solvers.native.core_rows import count_columns, transpose
+        from solvers.native.core_linear_algebra import count_columns, transpose
 
         threads, kind = self._threads(threads), self.indptr.dtype
         starts = np.zeros(self.shape[1] + 1, dtype=kind)
@@ -198,7 +263,7 @@ class SparseRows:
         """Return the number of entries of each column (n,)."""
         if self.nnz <= SMALL:
             return np.bincount(self.indices, minlength=self.shape[1])
-        from solvers.native.core_rows import count_columns
+        from solvers.native.core_linear_algebra import count_columns
 
         counts = np.empty(self.shape[1], dtype=self.indptr.dtype)
         count_columns(self, counts, self._threads(threads))
@@ -263,7 +328,7 @@ class SparseRows:
 
         Compiled loops do it, on so many threads.
         """
-        from solvers.native.core_rows import copy_kept, count_kept
+        from solvers.native.core_linear_algebra import copy_kept, count_kept
 
         kind = self.indices.dtype
         place = np.full(self.shape[1], -1, dtype=kind)
