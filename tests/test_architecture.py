@@ -48,8 +48,8 @@ ORDER = (
 PLACE = {part: number for number, part in enumerate(ORDER)}
 
 MIP_ORDER = (
-    *("model", "budget", "inference", "reducer", "solutions", "restriction", "submip", "portfolio"),
-    *("heuristics", "table", "context", "heuristic_stage", "prover", "proof_stage"),
+    *("model", "budget", "inference", "reducer", "solutions", "submip", "portfolio"),
+    *("heuristics", "table", "context", "heuristic_stage", "proof_stage"),
     *("presolve_stage", "solve", "__init__"),
 )
 """The parts of ``solvers/mip``, likewise."""
