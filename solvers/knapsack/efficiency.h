@@ -40,8 +40,8 @@ struct Sorted {
 /// Refuse arrays that do not fit together.
 inline void check_sorted(const Sorted &things) {
     native::check_length("weight", things.weight.size(), things.size());
-    native::check_length("profit_before", things.profit_before.size(), things.size() + 1);
-    native::check_length("weight_before", things.weight_before.size(), things.size() + 1);
+    native::check_lengths(things.size() + 1, {{"profit_before", things.profit_before},
+                                              {"weight_before", things.weight_before}});
 }
 
 /// An upper bound on the relaxation's value at any capacity >= 0, rounded down.

@@ -12,8 +12,7 @@ using Integers = Span<const std::int64_t>;
 /// Flag everything that fits, in order; return the profit.
 std::int64_t pack_greedily(Span<const std::int64_t> profit, Span<const std::int64_t> weight,
                            std::int64_t capacity, Span<bool> flags) {
-    native::check_length("weight", weight.size(), profit.size());
-    native::check_length("flags", flags.size(), profit.size());
+    native::check_lengths(profit.size(), {{"weight", weight}, {"flags", flags}});
     std::int64_t total = 0;
     for (std::int64_t j = 0; j < profit.size(); ++j)
         if (weight[j] <= capacity) {

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from solvers.knapsack.efficiency import Ordered
+from solvers.knapsack.efficiency import Ordered, sums_before
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_heuristics import best_pair, closest_sum, pack_greedily
 
@@ -167,11 +167,7 @@ def _best_counts(
 
 def _sums(weight: IntArray) -> tuple[IntArray, IntArray]:
     """Return weights of the 0, 1, 2, ... lightest and of as many heaviest items."""
-    zero = np.zeros(1, dtype=np.int64)
-    return (
-        np.concatenate([zero, np.cumsum(weight)]),
-        np.concatenate([zero, np.cumsum(weight[::-1])]),
-    )
+    return sums_before(weight), sums_before(weight[::-1])
 
 
 EXCHANGES = 16

@@ -17,6 +17,7 @@ from solvers.knapsack.dp.clusters import climb_clusters
 from solvers.knapsack.dp.core import CoreSearch, Watch
 from solvers.knapsack.dp.gpu_lists.list_search import Handover
 from solvers.knapsack.dp.heavy_first import search_heavy_first
+from solvers.knapsack.dp.states import Found as Result
 from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.heuristics import Lines, fill, find_lines, two_exchanges
@@ -164,7 +165,7 @@ def search_in_rounds(
     path = run.in_pieces()
     result = search.result()
     search.end()
-    flags = found.flags if result.flags is None else result.flags
+    flags = found.flags if result.packed is None else result.packed
     return Found(flags, result.profit, result.bound, path, result.states)
 
 
@@ -267,33 +268,23 @@ class _Run:
 
     def _by_heavy_first(self, work: int) -> str:
         """Treat items in another order."""
-        search = self.search
-        found = search_heavy_first(
-            self.items, search.profit, search.target, self.settings.most_states, work, self.watch
-        )
-        search.count_states(found.states)
-        if found.flags is not None:
-            search.improve(found.profit, found.flags)
-        if not found.is_settled:
-            return ""
-        search.lower(search.profit)
-        return ", from the heaviest item"
+        return self._beside(search_heavy_first, work, ", from the heaviest item")
 
     def _by_clusters(self, work: int) -> str:
         """Go up through clusters of weights, if there are any."""
-        search = self.search
-        found = climb_clusters(
-            self.items, search.profit, search.target, self.settings.most_states, work, self.watch
-        )
-        if found is None:
-            return ""
+        return self._beside(climb_clusters, work, ", by clusters of weights")
+
+    def _beside(self, run: Callable[..., Result], work: int, said: str) -> str:
+        """Take what another search for the same packing finds."""
+        search, most = self.search, self.settings.most_states
+        found = run(self.items, search.profit, search.target, most, work, self.watch)
         search.count_states(found.states)
-        if found.flags is not None:
-            search.improve(found.profit, found.flags)
-        if found.bound >= search.target and not search.is_settled:
+        if found.packed is not None:
+            search.improve(found.profit, found.packed)
+        if found.bound >= search.target and not (found.is_settled or search.is_settled):
             return ""
         search.lower(found.bound)
-        return ", by clusters of weights"
+        return said
 
     def _solve_relaxation(self, items: Ordered, floor: int, rounds: int) -> Solved:
         """Solve another problem as far as its packings may be worth more than ``floor``."""

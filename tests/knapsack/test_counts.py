@@ -99,7 +99,7 @@ def test_bounds_by_counts_hold_and_packings_of_relaxations_fit(items: Ordered) -
     for pivot in PIVOTS[-1]:
         assert counts.improve(search, pivot, 10**6) >= optimum
         assert search.profit <= optimum
-        flags = search.result().flags
+        flags = search.result().packed
         if flags is not None:
             assert items.weight[flags].sum() <= items.capacity
             assert items.profit[flags].sum() == search.profit

@@ -28,8 +28,7 @@ void add_up(Integers starts, Span<const Number> profit, Span<const Number> weigh
     native::check_length("starts", starts.size(), count + 1);
     native::check_length("bits", bits.size(), count * words);
     native::check_length("load", load.size(), count);
-    native::check_length("weight", weight.size(), profit.size());
-    native::check_length("flags", flags.size(), profit.size());
+    native::check_lengths(profit.size(), {{"weight", weight}, {"flags", flags}});
     native::parallel_for(threads, count, [&](std::int64_t k) {
         const std::int64_t first = starts[k], last = starts[k + 1];
         std::int64_t total_profit = 0, total_weight = 0;

@@ -19,7 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.dp.core import Watch
-from solvers.knapsack.dp.states import STAGES, History, empty_states, item_stages, larger_lists
+from solvers.knapsack.dp.states import (
+    STAGES,
+    Found,
+    History,
+    empty_states,
+    item_stages,
+    larger_lists,
+)
 from solvers.knapsack.efficiency import Ordered, sums_before
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_dp_cluster_lists import (
@@ -352,16 +359,6 @@ def find_clusters(weight: IntArray) -> IntArray | None:
     return found
 
 
-@dataclass(frozen=True, eq=False)
-class Climbed:
-    """Flags of a packing better than the one given, its profit, a valid bound, and the work."""
-
-    flags: npt.NDArray[np.bool_] | None
-    profit: int
-    bound: int
-    states: int
-
-
 class Meter:
     """Counts the states visited, and says when to stop."""
 
@@ -378,7 +375,7 @@ class Meter:
 
 def climb_clusters(
     items: Ordered, profit: int, bound: int, most_states: int, work: float, watch: Watch
-) -> Climbed | None:
+) -> Found:
     """Look for a packing better than ``profit``; lower the bound where there is none.
 
     Parameters
@@ -390,15 +387,12 @@ def climb_clusters(
     watch : callable
         Told the best profit and the bound at every stage; returns whether to stop.
 
-    Returns
-    -------
-    Climbed or None
-        None where weights have no clusters.
+    Nothing is done where weights have no clusters.
     """
     order = np.lexsort((items.profit, items.weight))
     clusters = find_clusters(items.weight[order]) if order.size <= MOST_ITEMS else None
     if clusters is None or watch(profit, bound):
-        return None
+        return Found(None, profit, bound, 0)
     rising = Rising(items.profit[order], items.weight[order], items.capacity, clusters)
     search = _Search(rising, profit, bound, min(most_states, MOST_STATES), work, watch)
     search.run()
@@ -406,7 +400,7 @@ def climb_clusters(
     if search.flags is not None:
         flags = np.zeros(order.size, dtype=np.bool_)
         flags[order] = search.flags
-    return Climbed(flags, search.profit, search.bound, search.meter.visited)
+    return Found(flags, search.profit, search.bound, search.meter.visited)
 
 
 class _Search:

@@ -11,7 +11,6 @@ once, the other waits, and shrinks or goes when its turn comes, because the best
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,10 +19,11 @@ import numpy.typing as npt
 from solvers.knapsack.dp import states as at
 from solvers.knapsack.dp.gpu_lists.list_search import Given, Handover
 from solvers.knapsack.dp.states import (
+    Found,
     History,
+    Item,
     ItemStages,
     Part,
-    Step,
     WaitingList,
     copy_states,
     cut,
@@ -55,16 +55,6 @@ PLACE = [at.LEFT, at.RIGHT, at.STAGE]
 
 Watch: TypeAlias = Callable[[int, int], bool]
 """Told the best profit and the bound now and then; returns whether to stop."""
-
-
-@dataclass(frozen=True, eq=False)
-class CoreResult:
-    """The best packing found (flags of items, None if the one to beat is best), and the bound."""
-
-    flags: npt.NDArray[np.bool_] | None
-    profit: int
-    bound: int
-    states: int
 
 
 class CoreSearch:
@@ -173,11 +163,11 @@ class CoreSearch:
                 self._make_room()
         return False
 
-    def result(self) -> CoreResult:
+    def result(self) -> Found:
         """Return the best packing so far and what is proven of it."""
         profit = int(self._control[at.PROFIT])
         bound = profit if self.is_settled else max(profit, self._bound())
-        return CoreResult(self._flags, profit, bound, int(self._control[at.VISITED]))
+        return Found(self._flags, profit, bound, int(self._control[at.VISITED]))
 
     def end(self) -> None:
         """Leave the arrays to the next search; this one cannot go on."""
@@ -253,7 +243,7 @@ class CoreSearch:
         )
         return int(self._control[at.COUNT])
 
-    def _sides(self) -> tuple[Step, Step]:
+    def _sides(self) -> tuple[Item, Item]:
         """Return profit and weight of the next item on the right and on the left."""
         return next_items(self._items, int(self._control[at.LEFT]), int(self._control[at.RIGHT]))
 

@@ -11,7 +11,6 @@ hard problem instances for the 0-1 knapsack problem", 2022).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from solvers.knapsack.dp import states as at
 from solvers.knapsack.dp.core import Watch
 from solvers.knapsack.dp.states import (
+    Found,
     History,
     ItemStages,
     Part,
@@ -136,16 +136,6 @@ def begin_stage(known: Suffixes, control: IntArray) -> None:
     control[PLACE] = known.size[0]
 
 
-@dataclass(frozen=True, eq=False)
-class HeavyFirstResult:
-    """What was found: flags of a packing better than the one given, and whether none is better."""
-
-    flags: npt.NDArray[np.bool_] | None
-    profit: int
-    is_settled: bool
-    states: int
-
-
 class _Search:
     """The state of a search: the list, its history, and the best packing."""
 
@@ -253,7 +243,7 @@ class _Search:
 
 def search_heavy_first(
     items: Ordered, profit: int, bound: int, most_states: int, work: int, watch: Watch
-) -> HeavyFirstResult:
+) -> Found:
     """Look for a packing better than ``profit``, and end where one is worth ``bound``.
 
     Parameters
@@ -267,7 +257,7 @@ def search_heavy_first(
         Told the best profit and the bound at every stage; returns whether to stop.
     """
     if items.num_items > MOST_ITEMS or watch(profit, bound):
-        return HeavyFirstResult(None, profit, False, 0)
+        return Found(None, profit, bound, 0)
     search = _Search(items, profit, most_states)
     control = search.control
     stages = 0
@@ -288,11 +278,9 @@ def search_heavy_first(
             if search.count < 2 or search.waiting.num_states > WAITING * most_states:
                 break
             search.cut()
-    settled = settled or bool(control[at.PROFIT] >= bound)
     spare_lists(search.one, search.other)
-    return HeavyFirstResult(
-        search.flags, int(control[at.PROFIT]), settled, int(control[at.VISITED])
-    )
+    best = int(control[at.PROFIT])
+    return Found(search.flags, best, best if settled else bound, int(control[at.VISITED]))
 
 
 def _starts(weight: IntArray) -> IntArray:

@@ -141,11 +141,11 @@ def _whole(states: States) -> States:
     return map_states(lambda values: values if values.base is None else values.base, states)
 
 
-Step = tuple[int, int]
+Item = tuple[int, int]
 """Profit and weight of what may still come in, or go out."""
 
 
-def next_items(items: Ordered, left: int, right: int) -> tuple[Step, Step]:
+def next_items(items: Ordered, left: int, right: int) -> tuple[Item, Item]:
     """Return the items next to those treated: what comes in at right, and what goes at left."""
     comes, goes = (0, 1), (1, 0)
     if right < items.num_items:
@@ -156,7 +156,7 @@ def next_items(items: Ordered, left: int, right: int) -> tuple[Step, Step]:
 
 
 def state_bounds(
-    profit: IntArray, weight: IntArray, capacity: int, comes: Step, goes: Step
+    profit: IntArray, weight: IntArray, capacity: int, comes: Item, goes: Item
 ) -> npt.NDArray[np.float64]:
     """Return the bounds of states (k,), in double precision.
 
@@ -341,6 +341,24 @@ class Part(Generic[S]):
     place: IntArray
     history: History[S]
     bound: float = np.inf
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search found: the best packing, None if there is nothing better, and the bound.
+
+    ``packed`` are flags of items, or the items chosen of classes. ``states`` were visited.
+    """
+
+    packed: npt.NDArray[Any] | None
+    profit: int
+    bound: int
+    states: int
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing better is left."""
+        return self.bound <= self.profit
 
 
 class WaitingList(Generic[S]):

@@ -169,8 +169,7 @@ void decide_item(const Rows &rows, const Node &node, std::int64_t item, std::int
 /// Decide all items but some, as they are in a packing.
 void decide_others(const Rows &rows, const Node &node, Span<const bool> is_free,
                    Span<const bool> x) {
-    native::check_length("is_free", is_free.size(), rows.items());
-    native::check_length("x", x.size(), rows.items());
+    native::check_lengths(rows.items(), {{"is_free", is_free}, {"x", x}});
     std::int64_t place = 0;
     while (place < node.counts[FREE]) {
         const std::int64_t item = node.free[place];
@@ -310,9 +309,8 @@ std::int64_t open_level(const Levels &levels, std::int64_t depth, std::int64_t t
 std::int64_t explore(const Rows &rows, const Node &node, const Levels &levels,
                      Span<std::int64_t> best, Span<std::int8_t> packing, std::int64_t nodes,
                      Span<const std::int8_t> stop) {
-    native::check_length("best", best.size(), 1);
+    native::check_lengths(1, {{"best", best}, {"stop", stop}});
     native::check_length("packing", packing.size(), rows.items());
-    native::check_length("stop", stop.size(), 1);
     for (std::int64_t count = 0; count < nodes; ++count) {
         if (native::is_set(stop))
             return PAUSED;

@@ -7,8 +7,7 @@ rest, as one knapsack, bounds it; mostly that choice can be split (bin completio
 split of Pisinger, 1999). Nodes are taken by their bounds, the best first.
 
 Fillings are listed as patterns at the prices of the surrogate's relaxation, those of small slack
-only. An item outside a filling that could take another's place in it, and is worth no less and
-weighs no less, makes the filling superfluous: changing the two costs nothing.
+only.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ import numpy as np
 
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.multiple.items import NOWHERE, Best, BoolArray
+from solvers.knapsack.multiple.items import NOWHERE, Best
 from solvers.knapsack.multiple.prices import EXACT_BITS, MOST_SCALE_BITS
 from solvers.native.knapsack_multiple_patterns import list_patterns
 from solvers.native.knapsack_multiple_split import split
@@ -164,12 +163,9 @@ class Completion:
         )
         if found < 0:
             return None
-        free = node.place == NOWHERE
         children = []
         for k in range(found):
             items = item[k, : length[k]].astype(np.int64)
-            if self._is_superfluous(items, capacity, free):
-                continue
             place = node.place.copy()
             place[items] = j
             profit = node.profit + int(problem.profit[items].sum())
@@ -177,20 +173,3 @@ class Completion:
             children.append(Node(place, j + 1, profit, slack))
         children.sort(key=lambda child: child.slack)
         return children
-
-    def _is_superfluous(self, items: IntArray, capacity: int, free: BoolArray) -> bool:
-        """Whether an item outside could be in a filling besides, or instead of a worse one."""
-        profit, weight = self._best.problem.profit, self._best.problem.weight
-        waste = capacity - int(weight[items].sum())
-        outside = free.copy()
-        outside[items] = False
-        others = np.flatnonzero(outside)
-        if (weight[others] <= waste).any():
-            return True
-        for item in items.tolist():
-            fits = (weight[others] >= weight[item]) & (weight[others] <= weight[item] + waste)
-            no_worse = fits & (profit[others] >= profit[item])
-            better = (weight[others] > weight[item]) | (profit[others] > profit[item])
-            if (no_worse & (better | (others < item))).any():
-                return True
-        return False

@@ -61,9 +61,7 @@ std::int64_t branching_place(const Cover &cover, const Stack &stack, std::int64_
     std::int64_t best = -1, least = FAR;
     for (std::int64_t at = 0; at < active.size(); ++at) {
         const std::int64_t p = active[at];
-        std::int64_t over = cover.pattern(SLACK, p) - counted.slack[cover.pattern(KIND, p)];
-        for (std::int64_t k = 0; k < cover.pattern(LENGTH, p); ++k)
-            over -= stack.raised(level, cover.item(p, k));
+        const std::int64_t over = cover.pattern(SLACK, p) - counted.slack[cover.pattern(KIND, p)];
         if (over < least && holds(cover, p, scarce)) {
             best = at;
             least = over;
@@ -82,7 +80,6 @@ void begin_child(const Cover &cover, const Stack &stack, std::int64_t level, std
     --stack.left(child, cover.pattern(KIND, p));
     --stack.left(child, cover.kinds());
     std::copy_n(stack.state[level].data(), stack.state.shape(1), stack.state[child].data());
-    std::copy_n(stack.raised[level].data(), stack.raised.shape(1), stack.raised[child].data());
     for (std::int64_t k = 0; k < cover.pattern(LENGTH, p); ++k)
         stack.state(child, cover.item(p, k)) = PACKED;
 }
@@ -189,7 +186,7 @@ std::int64_t search(const Cover &cover, const Stack &stack, Span<std::int64_t> c
 } // namespace knapsack::multiple
 
 NATIVE_STRUCT(knapsack::multiple::Cover, item, pattern, good, capacity)
-NATIVE_STRUCT(knapsack::multiple::Stack, active, node, left, state, raised)
+NATIVE_STRUCT(knapsack::multiple::Stack, active, node, left, state)
 
 NATIVE_MODULE(knapsack_multiple_cover) {
     using namespace knapsack::multiple;

@@ -78,15 +78,13 @@ class Stack(NamedTuple):
 
     ``node`` (levels, 5) says where they begin and how many they are, the pattern that the node
     began with, and what was paid and wasted so far; ``left`` (levels, t + 1) are the knapsacks to
-    fill, and their sum, ``state`` (levels, n) is what is known of items, ``raised`` (levels, n)
-    what was added to their prices since.
+    fill, and their sum, ``state`` (levels, n) is what is known of items.
     """
 
     active: Int32Array
     node: IntArray
     left: IntArray
     state: Int8Array
-    raised: IntArray
 
 
 def first_node(cover: Cover, count: IntArray) -> Stack:
@@ -97,7 +95,6 @@ def first_node(cover: Cover, count: IntArray) -> Stack:
         np.zeros((levels, 5), dtype=np.int64),
         np.zeros((levels, count.size + 1), dtype=np.int64),
         np.zeros((levels, cover.good.shape[1]), dtype=np.int8),
-        np.zeros((levels, cover.good.shape[1]), dtype=np.int64),
     )
     stack.active[:patterns] = np.arange(patterns)
     stack.node[0, SIZE] = patterns

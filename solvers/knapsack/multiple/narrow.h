@@ -1,10 +1,10 @@
 // A node of a search among listed patterns, as listed.py has it, and making it smaller: what is too
-// dear goes, and prices are raised until it is.
+// dear goes.
 //
 // Patterns beyond the budget of slack or of waste go, items that no pattern holds any more are left
 // out and paid for, and where an item is left out, so are patterns that would be better with it
 // (Martello and Toth's dominance, as in Fukunaga, "A branch-and-bound algorithm for hard multiple
-// knapsack problems", 2011, section 4). A few steps along subgradients fit prices to the node.
+// knapsack problems", 2011, section 4).
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,6 @@ struct Stack {
     Span<std::int32_t> active;
     Grid<std::int64_t> node, left;
     Grid<std::int8_t> state;
-    Grid<std::int64_t> raised;
 
     /// The patterns left of a node.
     Span<std::int32_t> patterns(std::int64_t level) const {
@@ -58,20 +57,15 @@ struct Stack {
     }
 };
 
-/// Steps along subgradients at a node, the first one's length as a part of Polyak's, and by what it
-/// is multiplied where a step led nowhere.
-inline constexpr int STEPS = 5;
-inline constexpr double STEP = 1.0, SHORTER = 0.7;
-
 inline constexpr std::int64_t FAR = std::int64_t{1} << 62;
 
-/// What patterns are left of a node: of each kind the smallest slack, at the raised prices, the
-/// pattern that has it, and the smallest waste; of each item and kind the number of patterns.
+/// What patterns are left of a node: of each kind the smallest slack and the smallest waste, of
+/// each item and kind the number of patterns.
 struct Counted {
-    std::vector<std::int64_t> slack, cheapest, waste, of_item, of_kind;
+    std::vector<std::int64_t> slack, waste, of_item, of_kind;
 
     Counted(std::int64_t items, std::int64_t kinds)
-        : slack(kinds), cheapest(kinds), waste(kinds), of_item(items), of_kind(kinds) {}
+        : slack(kinds), waste(kinds), of_item(items), of_kind(kinds) {}
 };
 
 /// Whether a pattern could take an item that is left out, instead of one that is worth less.
@@ -109,7 +103,6 @@ class Narrowing {
 
     /// Remove patterns until none is too dear; return what the node costs at least, or -1.
     std::int64_t propagate() {
-        bool to_raise = true;
         for (;;) {
             count_patterns();
             if (!leave_out() || is_short_of_patterns())
@@ -117,13 +110,8 @@ class Narrowing {
             const auto [least, wasted] = costs();
             if (least > budget_ || wasted > spare_)
                 return -1;
-            if (keep_cheap(budget_ - least, spare_ - wasted))
-                continue;
-            if (!to_raise || stack_.left(level_, cover_.kinds()) == 0)
+            if (!keep_cheap(budget_ - least, spare_ - wasted))
                 return least;
-            to_raise = false;
-            if (raise_prices() > budget_)
-                return -1;
         }
     }
 
@@ -135,21 +123,13 @@ class Narrowing {
         std::fill(now.waste.begin(), now.waste.end(), FAR);
         std::fill(now.of_item.begin(), now.of_item.end(), 0);
         std::fill(now.of_kind.begin(), now.of_kind.end(), 0);
-        const Span<const std::int64_t> raised = stack_.raised[level_];
         for (const std::int32_t p : stack_.patterns(level_)) {
-            const std::int64_t t = cover_.pattern(KIND, p), length = cover_.pattern(LENGTH, p);
-            std::int64_t slack = cover_.pattern(SLACK, p);
-            for (std::int64_t k = 0; k < length; ++k) {
-                const std::int64_t i = cover_.item(p, k);
-                ++now.of_item[i];
-                slack -= raised[i];
-            }
+            const std::int64_t t = cover_.pattern(KIND, p);
+            for (std::int64_t k = 0; k < cover_.pattern(LENGTH, p); ++k)
+                ++now.of_item[cover_.item(p, k)];
             ++now.of_kind[t];
             now.waste[t] = std::min(now.waste[t], cover_.pattern(WASTE, p));
-            if (slack < now.slack[t]) {
-                now.slack[t] = slack;
-                now.cheapest[t] = p;
-            }
+            now.slack[t] = std::min(now.slack[t], cover_.pattern(SLACK, p));
         }
     }
 
@@ -182,9 +162,6 @@ class Narrowing {
     /// Return what a node costs and wastes at least.
     std::pair<std::int64_t, std::int64_t> costs() const {
         std::int64_t least = stack_.node(level_, SPENT), wasted = stack_.node(level_, WASTED);
-        for (std::int64_t i = 0; i < cover_.items(); ++i)
-            if (stack_.state(level_, i) == FREE)
-                least += stack_.raised(level_, i);
         for (std::int64_t t = 0; t < cover_.kinds(); ++t)
             if (stack_.left(level_, t) > 0) {
                 least += stack_.left(level_, t) * counted_.slack[t];
@@ -193,68 +170,15 @@ class Narrowing {
         return {least, wasted};
     }
 
-    /// Set the slope of the node's cost along each item's price; return its square.
-    std::int64_t slope_of_cost(std::vector<std::int64_t> &slope) const {
-        for (std::int64_t i = 0; i < cover_.items(); ++i)
-            slope[i] = stack_.state(level_, i) == FREE ? -1 : 0;
-        for (std::int64_t t = 0; t < cover_.kinds(); ++t) {
-            const std::int64_t p = counted_.cheapest[t];
-            for (std::int64_t k = 0; k < cover_.pattern(LENGTH, p); ++k)
-                slope[cover_.item(p, k)] += stack_.left(level_, t);
-        }
-        std::int64_t norm = 0;
-        for (const std::int64_t one : slope)
-            norm += one * one;
-        return norm;
-    }
-
-    /// Change prices so that the node costs more, along subgradients; return what it costs at
-    /// least.
-    ///
-    /// An item that several of the cheapest patterns hold becomes dearer, one that none holds
-    /// cheaper, until every knapsack wants other items. No price exceeds what leaving the item out
-    /// costs.
-    std::int64_t raise_prices() {
-        const Span<std::int64_t> raised = stack_.raised[level_];
-        std::vector<std::int64_t> kept(raised.begin(), raised.end()), slope(cover_.items());
-        std::int64_t best = costs().first, now = best;
-        double length = STEP;
-        for (int step = 0; step < STEPS; ++step) {
-            const std::int64_t norm = slope_of_cost(slope);
-            if (norm == 0 || best > budget_)
-                break;
-            const double size = length * (double(budget_) + 1.0 - double(now)) / double(norm);
-            for (std::int64_t i = 0; i < cover_.items(); ++i) {
-                const std::int64_t change = static_cast<std::int64_t>(size * double(slope[i]));
-                raised[i] = std::min(raised[i] - change, cover_.good(PRICE, i));
-            }
-            count_patterns();
-            now = costs().first;
-            if (now > best) {
-                best = now;
-                std::copy(raised.begin(), raised.end(), kept.begin());
-            } else {
-                length *= SHORTER;
-            }
-        }
-        std::copy(kept.begin(), kept.end(), raised.begin());
-        count_patterns();
-        return best;
-    }
-
     /// Remove patterns beyond limits of slack and waste, or better with an item that was dropped.
     ///
     /// Return whether there were any.
     bool keep_cheap(std::int64_t most_slack, std::int64_t most_waste) {
         const Span<std::int32_t> active = stack_.patterns(level_);
-        const Span<const std::int64_t> raised = stack_.raised[level_];
         std::int64_t kept = 0;
         for (const std::int32_t p : active) {
-            const std::int64_t t = cover_.pattern(KIND, p), length = cover_.pattern(LENGTH, p);
-            std::int64_t slack = cover_.pattern(SLACK, p);
-            for (std::int64_t k = 0; k < length; ++k)
-                slack -= raised[cover_.item(p, k)];
-            if (slack - counted_.slack[t] > most_slack ||
+            const std::int64_t t = cover_.pattern(KIND, p);
+            if (cover_.pattern(SLACK, p) - counted_.slack[t] > most_slack ||
                 cover_.pattern(WASTE, p) - counted_.waste[t] > most_waste)
                 continue;
             if (std::none_of(dropped_.begin(), dropped_.end(),

@@ -201,8 +201,7 @@ class Packing {
 std::int64_t improve(Integers profit, Integers weight, Integers capacity, Span<std::int64_t> place,
                      std::int64_t target, std::int64_t rounds, std::int64_t seed,
                      Span<const std::int8_t> stop) {
-    native::check_length("weight", weight.size(), profit.size());
-    native::check_length("place", place.size(), profit.size());
+    native::check_lengths(profit.size(), {{"weight", weight}, {"place", place}});
     native::check_length("stop", stop.size(), 1);
     Packing packing(profit, weight, capacity, place, seed);
     const std::int64_t m = capacity.size();

@@ -116,9 +116,8 @@ void step(const Tree &tree, Span<std::int64_t> best, std::int64_t least) {
 /// The search pauses after ``nodes`` nodes, and between two where ``stop[0]`` is set.
 std::int64_t search(const Tree &tree, Span<std::int64_t> best, std::int64_t nodes,
                     Span<const std::int8_t> stop) {
-    native::check_length("best", best.size(), tree.items());
-    native::check_length("choice", tree.choice.size(), tree.items());
-    native::check_length("weight", tree.weight.size(), tree.items());
+    native::check_lengths(tree.items(),
+                          {{"best", best}, {"choice", tree.choice}, {"weight", tree.weight}});
     native::check_length("control", tree.control.size(), 4);
     native::check_length("stop", stop.size(), 1);
     const auto lightest = std::min_element(tree.weight.begin(), tree.weight.end());

@@ -8,7 +8,6 @@ and shrinks or goes when its turn comes, because the best profit has risen.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.states import (
+    Found,
     History,
     Part,
     WaitingList,
@@ -68,16 +68,6 @@ Watch: TypeAlias = Callable[[int, int], bool]
 
 ITS_PLACE = [at.PLACE, at.STAGE, at.SHIFT, at.ITEMS]
 """What a part of a list that waits has of its own in the array that controls the search."""
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The best selection found (None if the one to beat is best), and the bound."""
-
-    chosen: IntArray | None
-    profit: int
-    bound: int
-    states: int
 
 
 class MultipleChoiceSearch:
@@ -310,7 +300,7 @@ def solve_multiple_choice(
             search.run(watch)
         found = search.result()
         search.end()
-        chosen = chosen if found.chosen is None else found.chosen
+        chosen = chosen if found.packed is None else found.packed
         profit, bound, states, path = found.profit, found.bound, found.states, "DP core"
     items = form.selection_back(chosen)
     packed, weight = given.value_of(items)

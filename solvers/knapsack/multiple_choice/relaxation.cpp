@@ -68,19 +68,6 @@ std::int64_t hull_steps(Integers profit, Integers weight, Integers first,
     return count;
 }
 
-/// Put right, in place, the few neighbours whose order rounding got wrong.
-void settle(Integers profit, Integers weight, Span<std::int64_t> order) {
-    native::check_length("profit", profit.size(), order.size());
-    native::check_length("weight", weight.size(), order.size());
-    for (std::int64_t i = 1; i < order.size(); ++i) {
-        const std::int64_t step = order[i], p = profit[step], w = weight[step];
-        std::int64_t j = i;
-        for (; j > 0 && exceeds(p, weight[order[j - 1]], profit[order[j - 1]], w); --j)
-            order[j] = order[j - 1];
-        order[j] = step;
-    }
-}
-
 /// Take steps in order where they fit, in place; return weight and profit.
 ///
 /// A class goes no farther once a step of it did not fit.
@@ -88,9 +75,9 @@ std::tuple<std::int64_t, std::int64_t> fill(Integers step_profit, Integers step_
                                             Integers step_group, Integers step_item,
                                             std::int64_t capacity, Span<std::int64_t> chosen,
                                             std::int64_t weight, std::int64_t profit) {
-    native::check_length("step_weight", step_weight.size(), step_profit.size());
-    native::check_length("step_group", step_group.size(), step_profit.size());
-    native::check_length("step_item", step_item.size(), step_profit.size());
+    native::check_lengths(
+        step_profit.size(),
+        {{"step_weight", step_weight}, {"step_group", step_group}, {"step_item", step_item}});
     std::vector<char> ended(chosen.size(), 0);
     for (std::int64_t k = 0; k < step_profit.size(); ++k) {
         const std::int64_t group = step_group[k];
@@ -113,9 +100,7 @@ std::tuple<std::int64_t, std::int64_t> fill(Integers step_profit, Integers step_
 void undominated(Integers order, Integers first, Integers profit, Integers weight,
                  std::int64_t room, Span<std::int64_t> kept, Span<std::int64_t> count) {
     const std::int64_t items = order.size(), classes = first.size() - 1;
-    native::check_length("profit", profit.size(), items);
-    native::check_length("weight", weight.size(), items);
-    native::check_length("kept", kept.size(), items);
+    native::check_lengths(items, {{"profit", profit}, {"weight", weight}, {"kept", kept}});
     native::check_length("count", count.size(), classes);
     std::int64_t length = 0;
     for (std::int64_t i = 0; i < classes; ++i) {
@@ -143,9 +128,9 @@ void alternate(Integers upward, Integers downward, Integers up, Integers down,
                Span<std::int64_t> next_down) {
     const std::int64_t classes = sequence.size();
     for (const Integers &values : {upward, downward, up, down})
-        native::check_length("orders and steps", values.size(), classes);
-    native::check_length("next_up", next_up.size(), classes);
-    native::check_length("next_down", next_down.size(), classes);
+        native::check_lengths(
+            classes,
+            {{"orders and steps", values}, {"next_up", next_up}, {"next_down", next_down}});
     std::vector<char> is_in(classes, 0);
     std::int64_t i = 0, j = 0;
     for (std::int64_t t = 0; t < classes; ++t) {
@@ -203,7 +188,6 @@ NATIVE_MODULE(knapsack_multiple_choice_relaxation) {
     using namespace knapsack::choice;
     native::expose(module, "hull_steps", &hull_steps, "profit", "weight", "first", "step_profit",
                    "step_weight", "step_group", "step_item");
-    native::expose(module, "settle", &settle, "profit", "weight", "order");
     native::expose(module, "fill", &fill, "step_profit", "step_weight", "step_group", "step_item",
                    "capacity", "chosen", "weight", "profit");
     native::expose(module, "undominated", &knapsack::choice::undominated, "order", "first",

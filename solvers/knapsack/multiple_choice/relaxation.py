@@ -24,13 +24,13 @@ from functools import cached_property
 
 import numpy as np
 
+from solvers.knapsack.efficiency import sums_before
 from solvers.knapsack.items import LARGEST, IntArray
 from solvers.knapsack.multiple_choice.items import MultipleChoice
-from solvers.native.knapsack_efficiency import relaxed
+from solvers.native.knapsack_efficiency import relaxed, settle
 from solvers.native.knapsack_multiple_choice_relaxation import (
     fill,
     hull_steps,
-    settle,
     undominated,
 )
 
@@ -79,10 +79,10 @@ def relax(choice: MultipleChoice) -> Relaxation:
     count = hull_steps(choice.profit, choice.weight, choice.first, *steps)
     profit, weight, group, item = steps[:, :count]
     order = np.argsort(-(profit / weight), kind="stable")
+    profit, weight = profit[order], weight[order]
     settle(profit, weight, order)
-    profit, weight, group, item = (values[order] for values in steps)
-    profit_before = np.concatenate([[0], np.cumsum(profit)])
-    weight_before = np.concatenate([[0], np.cumsum(weight)])
+    group, item = group[order], item[order]
+    profit_before, weight_before = sums_before(profit), sums_before(weight)
     place = int(np.searchsorted(weight_before, choice.capacity, side="right")) - 1
     break_item = choice.first[:-1].copy()
     break_item[group[:place]] = item[:place]  # the last of a class stays

@@ -260,7 +260,7 @@ def run(
     solve_slices(
         answer,
         launcher.launch,
-        make_lanes(device, launcher.most, launcher.make_scratch),
+        make_lanes(device, launcher.make_scratch),
         Pace(launcher.most, FIRST_WATCHED, settings.seconds_unwatched),
         device,
         progress,

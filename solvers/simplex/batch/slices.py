@@ -94,14 +94,14 @@ def _give_back(streams: list[Any], device: Device) -> None:
         idle.setdefault((type(device), device.index), []).extend(streams)
 
 
-def make_lanes(device: Device, most: int, make_scratch: Callable[[], Any]) -> list[Lane]:
-    """Return the lanes for slices of at most so many LPs; on the CPU one scratch serves both."""
+def make_lanes(device: Device, make_scratch: Callable[[], Any]) -> list[Lane]:
+    """Return the lanes; on the CPU one scratch serves both."""
     lanes: list[Lane] = []
     for _ in range(STREAMS):
         on_gpu = device.kind == "cuda"
         stream = _take_stream(device) if on_gpu else nullcontext()
         scratch = make_scratch() if on_gpu or not lanes else lanes[0].scratch
-        lanes.append(Lane(stream, Parcel(device, most), scratch))
+        lanes.append(Lane(stream, Parcel(device), scratch))
     device.synchronize()  # what was written to scratch is there before other streams read it
     return lanes
 

@@ -13,78 +13,16 @@ slice is being solved.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.core.problem import FloatArray
+from solvers.core.transfers import copy
 from solvers.simplex.batch.data import BatchAnswer, Ending
 from solvers.simplex.batch.kernels.check import FIGURES
-
-# How data of its own gets from a slice of the batch to the device.
-#
-# Ten thousand matrices of 5,000 entries are 400 MB. The driver's own way from pageable memory is a
-# copy by one core into a small locked buffer; here several cores copy a whole slice into locked
-# memory that is kept, and the transfer runs beside the launch before.
-
-
-DIRECT_BYTES = 2 * 2**20
-"""Less than this goes the driver's way."""
-
-MOST_THREADS = 8
-"""More cores than this do not copy faster."""
-
-
-class Upload:
-    """Brings rows of host arrays to the device; one object for each launch under way.
-
-    ``bring`` may be called again for the same name only when the launch that used what it
-    brought before is done: the locked memory is written anew.
-    """
-
-    def __init__(self, device: Device, most: int) -> None:
-        self._device = device
-        self._most = most
-        self._locked: dict[str, FloatArray] = {}
-
-    def bring(self, name: str, rows: FloatArray) -> Any:
-        """Return rows (k, width) as a flat array on the device, k being at most ``most``."""
-        flat = rows.reshape(-1)
-        if self._device.kind == "cpu" or flat.nbytes < DIRECT_BYTES:
-            return self._device.to_device(flat)
-        if name not in self._locked:
-            self._locked[name] = _locked(self._device, self._most * rows.shape[1])
-        locked = self._locked[name][: flat.size]
-        copy_by_threads(locked, flat)
-        there = self._device.xp.empty(flat.size)
-        there.set(locked, stream=self._device.xp.cuda.get_current_stream())
-        return there
-
-
-def copy_by_threads(target: FloatArray, source: FloatArray) -> None:
-    """Copy a flat array with several cores; NumPy lets go of the interpreter lock meanwhile."""
-    threads = max(1, min(MOST_THREADS, len(os.sched_getaffinity(0))))
-    ends = np.linspace(0, source.size, threads + 1).astype(np.int64).tolist()
-
-    def copy(part: int) -> None:
-        here = slice(ends[part], ends[part + 1])
-        target[here] = source[here]
-
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        list(pool.map(copy, range(threads)))
-
-
-def _locked(device: Device, size: int) -> FloatArray:
-    """Return page-locked host memory, from CuPy's pool of it."""
-    memory = device.xp.cuda.alloc_pinned_memory(size * np.dtype(np.float64).itemsize)
-    array: FloatArray = np.frombuffer(memory, np.float64, size)
-    return array
-
 
 ALIGNMENT = 256
 """Bytes that the places of arrays in a block are multiples of, as the driver's are."""
@@ -93,7 +31,8 @@ SLICE_BYTES = 64 * 2**20
 """Data of its own that a slice brings along, about."""
 
 TOGETHER_BYTES = 8 * 2**20
-"""Data of a slice up to which it travels at once, copied to locked memory by one core."""
+"""Data of a slice up to which it travels at once; beyond, an array while the next is copied to
+locked memory by several cores: the driver's own way there is one core and a small buffer."""
 
 RESULTS = ("x", "row_dual", "ending", "iterations")
 """What a kernel writes as the answer has it, by their names in :class:`BatchAnswer`."""
@@ -161,44 +100,36 @@ class Inputs:
 
 
 class Parcel:
-    """Brings the rows of a slice to the device, what is small together; one for each lane.
+    """Brings the rows of a slice to the device through locked memory; one for each lane.
 
     ``bring`` may be called again only when the launch that used what it brought before is done:
     the locked memory is written anew.
-
-    Parameters
-    ----------
-    device : Device
-    most : int
-        LPs of a slice at most.
     """
 
-    def __init__(self, device: Device, most: int) -> None:
+    def __init__(self, device: Device) -> None:
         self._device = device
-        self._upload = Upload(device, most)
         self._locked = np.empty(0, dtype=np.uint8)
 
     def bring(self, rows: Mapping[str, npt.NDArray[Any]]) -> Mapping[str, Any]:
         """Return host arrays as flat arrays on the device, by the same names."""
+        if self._device.kind == "cpu":
+            return {name: array.reshape(-1) for name, array in rows.items()}
         flat = {name: ((array.size,), array.dtype) for name, array in rows.items()}
         size = bytes_of(flat)
-        if self._device.kind == "cpu" or size > TOGETHER_BYTES:
-            return {name: self._alone(name, array) for name, array in rows.items()}
         if not size:
             return {}
         if self._locked.size < size:
             self._locked = locked_array(self._device, size, np.uint8)
-        here = self._locked[:size]
+        here, there = self._locked[:size], self._device.xp.empty(size, dtype=np.uint8)
+        stream = self._device.xp.cuda.get_current_stream()
+        found = side_by_side(there, flat)
         for name, target in side_by_side(here, flat).items():
-            target[:] = rows[name].reshape(-1)
-        there = self._device.xp.empty(size, dtype=np.uint8)
-        there.set(here, stream=self._device.xp.cuda.get_current_stream())
-        return side_by_side(there, flat)
-
-    def _alone(self, name: str, rows: npt.NDArray[Any]) -> Any:
-        if rows.dtype == np.float64:
-            return self._upload.bring(name, rows)
-        return self._device.to_device(rows.reshape(-1))  # few, and not numbers of eight bytes
+            copy(rows[name].reshape(-1), target)
+            if size > TOGETHER_BYTES:
+                found[name].set(target, stream=stream)
+        if size <= TOGETHER_BYTES:
+            there.set(here, stream=stream)
+        return found
 
 
 def to_device_together(device: Device, arrays: Sequence[npt.NDArray[Any]]) -> list[Any]:

@@ -73,9 +73,9 @@ def test_small_problems(problem: Knapsack, below: int) -> None:
     assume(found is not None)
     assert found is not None
     assert found.profit == found.bound == best
-    assert (found.flags is None) == (start == best)
-    if found.flags is not None:
-        assert_holds(items, found.flags, best)
+    assert (found.packed is None) == (start == best)
+    if found.packed is not None:
+        assert_holds(items, found.packed, best)
 
 
 @through("seed", range(4))
@@ -86,10 +86,10 @@ def test_against_a_dense_table(seed: int, excess: float) -> None:
     items = by_efficiency(form.knapsack)
     found = climb_clusters(items, 0, items.dantzig_bound, ROOM, WORK, go_on)
     assert found is not None
-    assert found.flags is not None
+    assert found.packed is not None
     assert form.profit_back(found.profit) == dense_profit(problem)
     assert found.bound == found.profit
-    assert_holds(items, found.flags, found.profit)
+    assert_holds(items, found.packed, found.profit)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -148,7 +148,7 @@ def test_a_search_that_is_stopped_proves_nothing() -> None:
     brief = climb_clusters(items, 0, items.dantzig_bound, ROOM, 1000, go_on)
     for found in (stopped, brief):
         assert found is not None
-        assert found.flags is None
+        assert found.packed is None
         assert found.profit == 0
         assert found.bound == items.dantzig_bound
 

@@ -89,9 +89,9 @@ def test_lists_that_outgrow_their_room_are_cut_and_give_the_same(kind: str) -> N
     narrow, wide = cut.result(), whole.result()
     assert narrow.profit == wide.profit == narrow.bound == wide.bound
     for found in (narrow, wide):
-        assert found.flags is not None
-        assert items.profit[found.flags].sum() == found.profit
-        assert items.weight[found.flags].sum() <= items.capacity
+        assert found.packed is not None
+        assert items.profit[found.packed].sum() == found.profit
+        assert items.weight[found.packed].sum() <= items.capacity
 
 
 def test_a_stopped_search_has_a_packing_and_a_valid_bound() -> None:
@@ -104,7 +104,7 @@ def test_a_stopped_search_has_a_packing_and_a_valid_bound() -> None:
     assert whole.run(lambda profit, bound: False)
     assert not brief.run(lambda profit, bound: True)
     best, stopped = whole.result(), brief.result()
-    assert stopped.flags is not None
+    assert stopped.packed is not None
     assert stopped.profit <= best.profit == best.bound <= stopped.bound <= items.dantzig_bound
 
 

@@ -54,10 +54,10 @@ def test_every_small_problem_is_solved_from_the_heaviest_item(
     found = search_heavy_first(items, start, items.dantzig_bound, 10**5, 10**9, go_on)
     assert found.is_settled
     assert found.profit == best
-    assert (found.flags is None) == (start == best)
-    if found.flags is not None:
-        assert items.profit[found.flags].sum() == best
-        assert items.weight[found.flags].sum() <= items.capacity
+    assert (found.packed is None) == (start == best)
+    if found.packed is not None:
+        assert items.profit[found.packed].sum() == best
+        assert items.weight[found.packed].sum() <= items.capacity
 
 
 @through("kind", CLASSES)
@@ -67,10 +67,10 @@ def test_classes_agree_with_a_dense_table_from_the_heaviest_item(kind: str) -> N
     form = normal_form(problem)
     found = search_heavy_first(items, 0, items.dantzig_bound, 10**5, 10**9, go_on)
     assert found.is_settled
-    assert found.flags is not None
+    assert found.packed is not None
     assert form.profit_back(found.profit) == dense_profit(problem)
-    assert items.profit[found.flags].sum() == found.profit
-    assert items.weight[found.flags].sum() <= items.capacity
+    assert items.profit[found.packed].sum() == found.profit
+    assert items.weight[found.packed].sum() <= items.capacity
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -106,9 +106,9 @@ def test_lists_that_are_cut_find_the_same(seed: int, monkeypatch: pytest.MonkeyP
         cut.states != whole.states
     )  # parts that wait miss dominance, and gain from better packings
     assert cut.profit == whole.profit
-    assert cut.flags is not None
-    assert items.profit[cut.flags].sum() == cut.profit
-    assert items.weight[cut.flags].sum() <= items.capacity
+    assert cut.packed is not None
+    assert items.profit[cut.packed].sum() == cut.profit
+    assert items.weight[cut.packed].sum() <= items.capacity
 
 
 def test_a_search_that_is_stopped_or_has_no_room_settles_nothing() -> None:
@@ -118,10 +118,10 @@ def test_a_search_that_is_stopped_or_has_no_room_settles_nothing() -> None:
             items, 0, items.dantzig_bound, room, work, lambda profit, bound, stop=stop: stop
         )
         assert not found.is_settled
-        assert (found.flags is None) == stop
-        if found.flags is not None:
-            assert items.profit[found.flags].sum() == found.profit
-            assert items.weight[found.flags].sum() <= items.capacity
+        assert (found.packed is None) == stop
+        if found.packed is not None:
+            assert items.profit[found.packed].sum() == found.profit
+            assert items.weight[found.packed].sum() <= items.capacity
 
 
 def test_suffixes_hold_what_comes_later_by_efficiency() -> None:

@@ -37,7 +37,7 @@ def run(count, pace, progress=None, stop_after=None):
         if results.last == stop_after:
             progress.interrupt()
 
-    lanes = make_lanes(cpu(), pace.most, lambda: None)
+    lanes = make_lanes(cpu(), lambda: None)
     with mock.patch.object(SliceResults, "put_down", arrive):
         solve_slices(answer, launch, lanes, pace, cpu(), progress)
     return answer, events
@@ -91,7 +91,7 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
     inputs = Inputs(cpu(), {"cost": own, "lower": shared, "given": statuses})
     assert inputs.varying_of(["given", "lower", "cost"]) == 0b101
     assert inputs.most_in_slice(100) == 100 // (3 * 8 + 2 * 4)
-    arrays = inputs.bring(1, 3, Parcel(cpu(), 4))
+    arrays = inputs.bring(1, 3, Parcel(cpu()))
     cost, lower, given = (arrays[name] for name in ("cost", "lower", "given"))
     np.testing.assert_array_equal(cost, own[1:3].reshape(-1))
     np.testing.assert_array_equal(lower, [7.0, 8.0])

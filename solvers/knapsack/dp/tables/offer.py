@@ -10,12 +10,10 @@ every time.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from solvers.knapsack.dp.core import Watch
+from solvers.knapsack.dp.core import CoreSearch, Watch
 from solvers.knapsack.dp.tables.dense import (
     MOST_BYTES,
     Segment,
@@ -76,32 +74,6 @@ PLANNING_SHARE = 1 / 8
 """Part of what has been spent that seeing what a table would take may cost."""
 
 
-class Search(Protocol):
-    """What tables need of a search: the best profit, the bound, and work done, in states."""
-
-    @property
-    def profit(self) -> int:
-        """Of the best packing so far."""
-
-    @property
-    def target(self) -> int:
-        """The profit that no packing exceeds."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the best packing is proven to be one."""
-
-    @property
-    def spent(self) -> float:
-        """States visited, in the time of one core."""
-
-    def improve(self, profit: int, flags: npt.NDArray[np.bool_]) -> None:
-        """Take a packing."""
-
-    def lower(self, bound: int) -> None:
-        """Take a bound."""
-
-
 @dataclass(frozen=True, eq=False)
 class Offer:
     """A table that can be made: its plan, what it costs in nanoseconds, and its kind."""
@@ -134,7 +106,7 @@ class Tables:
         """Count work that the search itself does not know of, in states."""
         self._other += states
 
-    def left(self, search: Search, ahead: float = 0.0) -> float:
+    def left(self, search: CoreSearch, ahead: float = 0.0) -> float:
         """Return the states that may be visited before a table is due: none if it is now.
 
         Nothing is planned before many states are visited, or the next step may take ``ahead``.
@@ -160,7 +132,7 @@ class Tables:
             return float("inf")
         return max(max(self._offer.cost / STATE, FEWEST_STATES) - spent, 0.0)
 
-    def settle(self, search: Search, watch: Watch, *, ahead: float = 0.0) -> str:
+    def settle(self, search: CoreSearch, watch: Watch, *, ahead: float = 0.0) -> str:
         """Make a table if it is due; return what is to be said where it settles the search.
 
         It is also due where the next step takes ``ahead`` states at once and more than are left.
@@ -169,7 +141,7 @@ class Tables:
             return ""
         return self._make(self._offer, search, watch)
 
-    def _make(self, offer: Offer, search: Search, watch: Watch) -> str:
+    def _make(self, offer: Offer, search: CoreSearch, watch: Watch) -> str:
         self._closed = True  # it settles the search, or there is no time or memory for it
 
         def stop() -> bool:

@@ -129,16 +129,14 @@ void anneal(const Problem &problem, const Replicas &replicas, const Sizes &sizes
             std::int64_t trials, std::int64_t seed, std::int64_t turn, int threads) {
     const std::int64_t items = sizes.items, rows = sizes.rows, count = sizes.replicas;
     native::check_length("weight", problem.weight.size(), (items + 1) * rows);
-    native::check_length("price", problem.price.size(), rows);
-    native::check_length("worth", problem.worth.size(), items + 1);
-    native::check_length("profit", problem.profit.size(), items + 1);
-    native::check_length("capacity", problem.capacity.size(), rows);
+    native::check_lengths(rows, {{"price", problem.price}, {"capacity", problem.capacity}});
+    native::check_lengths(items + 1, {{"worth", problem.worth}, {"profit", problem.profit}});
     native::check_length("exponential", problem.exponential.size(), TABLE);
-    native::check_length("temperature", replicas.temperature.size(), count);
-    native::check_length("packing", replicas.packing.size(), LANES * count);
-    native::check_length("champion", replicas.champion.size(), LANES * count);
-    native::check_length("value", replicas.value.size(), count);
-    native::check_length("energy", replicas.energy.size(), count);
+    native::check_lengths(count, {{"temperature", replicas.temperature},
+                                  {"value", replicas.value},
+                                  {"energy", replicas.energy}});
+    native::check_lengths(LANES * count,
+                          {{"packing", replicas.packing}, {"champion", replicas.champion}});
     const std::uint64_t key =
         hash((static_cast<std::uint64_t>(seed) << 32) + static_cast<std::uint64_t>(turn));
     native::parallel_for(threads, count, [&](std::int64_t number) {

@@ -158,7 +158,7 @@ def test_a_search_of_the_cpu_goes_on_there():
     assert place._device is not None  # it was asked for
     assert said == []
     assert result.profit == result.bound == 5_020_513_070
-    assert items.profit[result.flags].sum() == result.profit
+    assert items.profit[result.packed].sum() == result.profit
 
 
 def test_without_memory_on_the_gpu_the_cpu_goes_on(gpu, monkeypatch):

@@ -48,8 +48,8 @@ def searches(items, place, room=10**6):
 
 
 def assert_packing(items, result):
-    assert items.profit[result.flags].sum() == result.profit
-    assert items.weight[result.flags].sum() <= items.capacity
+    assert items.profit[result.packed].sum() == result.profit
+    assert items.weight[result.packed].sum() <= items.capacity
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,10 @@ def test_a_search_on_a_gpu_can_be_stopped_told_and_gone_on_with():
     again = searches(items, place)[1]
     again.run(go_on, work=8_000)
     assert place.search is not None
-    again.improve(alone.profit, alone.result().flags)
+    again.improve(alone.profit, alone.result().packed)
     again.lower(alone.profit)
     assert again.run(go_on)
-    assert again.result().flags is alone.result().flags
+    assert again.result().packed is alone.result().packed
 
 
 @pytest.mark.parametrize("most_bytes", [0, 2**15])

@@ -83,7 +83,7 @@ def test_a_table_is_due_when_the_search_has_cost_as_much() -> None:
     assert search.is_settled
     assert search.profit == search.target == best
     assert tables.left(search) == float("inf")
-    flags = search.result().flags
+    flags = search.result().packed
     assert flags is not None
     assert int(items.profit[flags].sum()) == best
 

@@ -17,10 +17,9 @@ using Integers = Span<const std::int64_t>;
 
 void check_sides(std::int64_t room, Integers profit, Integers weight, Integers history,
                  Span<const std::int32_t> ancestor, Integers control) {
-    native::check_length("profit", profit.size(), 2 * room);
-    native::check_length("weight", weight.size(), 2 * room);
-    native::check_length("history", history.size(), 2 * room);
-    native::check_length("ancestor", ancestor.size(), 2 * room);
+    native::check_lengths(
+        2 * room,
+        {{"profit", profit}, {"weight", weight}, {"history", history}, {"ancestor", ancestor}});
     native::check_length("control", control.size(), CONTROL_SIZE);
 }
 
@@ -58,9 +57,9 @@ std::int64_t last_that_fits(Integers weight, std::int64_t first, std::int64_t co
 void turn(int begin, int items, int room, const Order &order, const Lists &lists,
           Span<std::int64_t> treated, Span<std::int64_t> control, int) {
     check_sides(room, lists.profit, lists.weight, lists.history, lists.ancestor, control);
-    native::check_length("item_profit", order.item_profit.size(), items);
-    native::check_length("item_weight", order.item_weight.size(), items);
-    native::check_length("opposite", order.opposite.size(), items);
+    native::check_lengths(items, {{"item_profit", order.item_profit},
+                                  {"item_weight", order.item_weight},
+                                  {"opposite", order.opposite}});
     native::check_length("treated", treated.size(), STAGES);
     if (control[TILES] > 0) {
         control[COUNT] = control[NEXT_COUNT];
@@ -160,8 +159,7 @@ void choose(int mode, int, int room, Span<std::int64_t> profit, Span<std::int64_
 /// Begin a history.
 void renew(int, int room, Span<std::int64_t> history, Span<std::int32_t> ancestor, Integers control,
            int) {
-    native::check_length("history", history.size(), 2 * std::int64_t{room});
-    native::check_length("ancestor", ancestor.size(), 2 * std::int64_t{room});
+    native::check_lengths(2 * std::int64_t{room}, {{"history", history}, {"ancestor", ancestor}});
     native::check_length("control", control.size(), CONTROL_SIZE);
     const std::int64_t first = control[SIDE] * room;
     for (std::int64_t k = 0; k < control[COUNT]; ++k) {
