@@ -170,7 +170,7 @@ def test_clusters_and_none() -> None:
 def test_many_items_are_left_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
     items = ordered(halves(60, 10**6, 4, 12, 2e-3, 0))
     monkeypatch.setattr(searching, "MOST_ITEMS", 10)
-    assert climb_clusters(items, 0, items.dantzig_bound, ROOM, WORK, go_on) is None
+    assert climb_clusters(items, 0, items.dantzig_bound, ROOM, WORK, go_on).states == 0
 
 
 def test_a_hard_problem_goes_this_way() -> None:

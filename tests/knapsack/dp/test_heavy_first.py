@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from solvers.knapsack.dp import heavy_first
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.dp.heavy_first import search_heavy_first, set_suffix, suffixes
+from solvers.knapsack.dp.states import Found
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import Knapsack, normal_form
@@ -87,7 +88,10 @@ def test_both_searches_agree_on_clusters(seed: int) -> None:
 def test_clusters_far_apart_are_settled_from_the_heaviest_item(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("solvers.knapsack.rounds.climb_clusters", lambda *given: None)
+    monkeypatch.setattr(
+        "solvers.knapsack.rounds.climb_clusters",
+        lambda items, profit, bound, *_: Found(None, profit, bound, 0),
+    )
     answer = solve_knapsack(clusters(200, 10**8, 6, 100, 1e-4, 0))
     assert answer.is_optimal
     assert "heaviest" in answer.path
