@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpu_bridge.options import Options
+from gpu_bridge.pipeline.interior_points import fitting_interior_point
 from gpu_bridge.pipeline.race import Contender, race
 from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
@@ -194,15 +195,20 @@ def _interior_point(
     own_at_work: threading.Event,
 ) -> Outcome:
     """Run our own method where its factor has few entries, that of the reference engine else."""
-    if problem.num_nonzeros >= OWN_IPM_NONZEROS:
+
+    def reference(own: Progress) -> Outcome:
+        return _reference(IPM, problem, options, own, None, False)
+
+    def sparse(own: Progress, prevail: Callable[[], None]) -> Outcome | None:
         own_at_work.set()
         try:
-            found = interior_point.run_where_sparse(problem, options, progress, analyses)
+            return interior_point.run_where_sparse(problem, options, own, analyses, prevail)
         finally:
             own_at_work.clear()
-        if found is not None:
-            return found
-    return _reference(IPM, problem, options, progress, None, False)
+
+    if problem.num_nonzeros < OWN_IPM_NONZEROS:
+        return reference(progress)
+    return fitting_interior_point(sparse, reference, progress, problem.num_nonzeros)
 
 
 def _beside_pdlp(

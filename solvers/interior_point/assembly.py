@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.interior_point.standard_form import matrix_on
+from solvers.native.interior_point_sorting import lexicographic_order
 
 IndexArray = npt.NDArray[np.signedinteger[Any]]
 
@@ -55,28 +56,26 @@ class Pattern:
         owner = np.repeat(np.arange(num_columns, dtype=np.int32), np.diff(by_column.indptr))
         alone = np.flatnonzero(kept[owner])
         pairs, constants = first.size, first.size + alone.size
-        key = np.empty(constants + size, dtype=np.int64)
+        low, high = (np.empty(constants + size, dtype=np.int32) for _ in range(2))
         i, k = by_column.indices[first], by_column.indices[second]
-        np.minimum(i, k, out=key[:pairs])
-        key[:pairs] += num_kept
-        key[:pairs] *= size
-        key[:pairs] += np.maximum(i, k)
-        key[:pairs] += num_kept
-        place_of_kept = np.cumsum(kept, dtype=np.int64) - 1
-        key[pairs:constants] = place_of_kept[owner[alone]] * size
-        key[pairs:constants] += by_column.indices[alone] + num_kept
-        key[constants:] = np.arange(size, dtype=np.int64) * (size + 1)
+        np.minimum(i, k, out=low[:pairs], casting="same_kind")
+        np.maximum(i, k, out=high[:pairs], casting="same_kind")
+        high[pairs:constants] = by_column.indices[alone]
+        low[:pairs] += num_kept
+        high[:constants] += num_kept
+        low[pairs:constants] = (np.cumsum(kept) - 1)[owner[alone]]
+        low[constants:] = high[constants:] = np.arange(size)
         del i, k, owner
-        pattern, place = _distinct(key)
-        del key
-        shape = (pattern.size, num_columns)
+        column, row, place = _distinct(low, high, size)
+        del low, high
+        shape = (row.size, num_columns)
         numbers = np.arange(pairs, dtype=place.dtype)
         order = sp.csr_array((numbers, (place[:pairs], source)), shape=shape)
         return cls(
             kept=np.flatnonzero(kept),
             size=size,
-            row=(pattern % size).astype(np.int32),
-            column=(pattern // size).astype(np.int32),
+            row=row,
+            column=column,
             on_diagonal=place[constants:],
             starts=order.indptr,
             columns=order.indices,
@@ -148,22 +147,21 @@ def pair_count(by_column: Any, kept: BoolArray) -> int:
     return int((counts * (counts + 1) // 2).sum())
 
 
-def _distinct(key: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], IndexArray]:
-    """Return the distinct keys, which ascend, and the place of each key among them.
-
-    ``np.unique`` does the same with twice the memory.
-    """
-    order = np.argsort(key)
-    ascending = key[order]
-    is_new = np.empty(key.size, dtype=bool)
+def _distinct(
+    column: npt.NDArray[np.int32], row: npt.NDArray[np.int32], size: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], IndexArray]:
+    """Return the distinct entries by columns, and the place of each entry among them."""
+    order = np.empty(column.size, dtype=np.int64)
+    lexicographic_order(column, row, size, order)
+    column, row = column[order], row[order]
+    is_new = np.empty(column.size, dtype=bool)
     is_new[:1] = True
-    np.not_equal(ascending[1:], ascending[:-1], out=is_new[1:])
-    distinct = ascending[is_new]
-    del ascending
-    kind = np.int32 if key.size <= np.iinfo(np.int32).max else np.int64
-    place: IndexArray = np.empty(key.size, dtype=kind)
+    np.not_equal(column[1:], column[:-1], out=is_new[1:])
+    is_new[1:] |= row[1:] != row[:-1]
+    kind = np.int32 if column.size <= np.iinfo(np.int32).max else np.int64
+    place: IndexArray = np.empty(column.size, dtype=kind)
     place[order] = np.cumsum(is_new, dtype=kind) - 1
-    return distinct, place
+    return column[is_new], row[is_new], place
 
 
 def _pairs(by_column: Any, columns: npt.NDArray[Any]) -> tuple[IndexArray, IndexArray, IndexArray]:

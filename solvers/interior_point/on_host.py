@@ -26,6 +26,7 @@ from solvers.core.progress import Progress
 from solvers.interior_point.linear_system import SingularError
 from solvers.interior_point.ordering import SYMMETRIC, elimination_order
 from solvers.native.interior_point_factor_size import count_entries
+from solvers.native.interior_point_sorting import lexicographic_order
 
 
 def qdldl_is_installed() -> bool:
@@ -128,15 +129,17 @@ class OnHost:
 
     def _lay_out(self, position: npt.NDArray[Any]) -> None:
         """Make the whole symmetric pattern with row i at ``position[i]``."""
+        position = position.astype(np.int32)
         i, k = position[self._row], position[self._column]
         apart = np.flatnonzero(i != k)
         source = np.concatenate([np.arange(i.size), apart])
         rows, columns = np.concatenate([i, k[apart]]), np.concatenate([k, i[apart]])
-        in_order = np.lexsort((rows, columns))
+        in_order = np.empty(rows.size, dtype=np.int64)
+        lexicographic_order(columns, rows, self._size, in_order)
         self._source = source[in_order]
         self._starts = np.zeros(self._size + 1, dtype=np.int32)
         np.cumsum(np.bincount(columns, minlength=self._size), out=self._starts[1:])
-        self._indices = rows[in_order].astype(np.int32)
+        self._indices = rows[in_order]
 
     def _matrix(self, values: FloatArray) -> Any:
         """Return the whole matrix of these values of its lower triangle."""

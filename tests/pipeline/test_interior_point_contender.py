@@ -94,7 +94,11 @@ def test_interior_point_that_nobody_waits_for_ends_before_its_next_stage(
     for name, place in stages.items():
         monkeypatch.setattr(place, name, noting(name, getattr(place, name)))
     found = interior_point.run_where_sparse(
-        gpu_bridge.read(DATA / "adlittle.mps.gz"), make_options(), progress, Analyses()
+        gpu_bridge.read(DATA / "adlittle.mps.gz"),
+        make_options(),
+        progress,
+        Analyses(),
+        lambda: None,
     )
     assert found is not None
     assert found.solution_status is SolutionStatus.NOTHING

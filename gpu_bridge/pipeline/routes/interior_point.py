@@ -62,12 +62,17 @@ def run(
 
 
 def run_where_sparse(
-    problem: Problem, options: Options, progress: Progress, analyses: Analyses
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    analyses: Analyses,
+    prevail: Callable[[], None],
 ) -> Outcome | None:
     """Solve a linear program on the CPU if its factor has few entries; None if it has not.
 
-    The answer is a vertex only if the caller insists on one. None comes also where the method ends
-    in numerical trouble.
+    ``prevail`` is called once it is known to have few, before the first iteration. The answer is a
+    vertex only if the caller insists on one. None comes also where the method ends in numerical
+    trouble.
     """
     from solvers.interior_point.analysis import FillError
 
@@ -79,7 +84,7 @@ def run_where_sparse(
             chosen,
             progress,
             analyses,
-            lambda: None,
+            prevail,
             most_entries=FILL * problem.num_nonzeros,
         )
     except (FillError, DeviceError):
