@@ -199,16 +199,16 @@ def _interior_point(
     def reference(own: Progress) -> Outcome:
         return _reference(IPM, problem, options, own, None, False)
 
-    def sparse(own: Progress, prevail: Callable[[], None]) -> Outcome | None:
+    def ours(own: Progress, begin: Callable[[bool], None]) -> Outcome | None:
         own_at_work.set()
         try:
-            return interior_point.run_where_sparse(problem, options, own, analyses, prevail)
+            return interior_point.run_where_sparse(problem, options, own, analyses, begin)
         finally:
             own_at_work.clear()
 
     if problem.num_nonzeros < OWN_IPM_NONZEROS:
         return reference(progress)
-    return fitting_interior_point(sparse, reference, progress, problem.num_nonzeros)
+    return fitting_interior_point(ours, reference, progress, problem.num_nonzeros)
 
 
 def _beside_pdlp(

@@ -4,7 +4,7 @@ Which of the two it is, is known after presolve, layout and ordering. Of 50 mode
 ``lp-large`` with 20 to 500 thousand coefficients these took 0.01 to 1.3 s of a core, and on 17 the
 factor was not sparse: there they came on top of what HiGHS's interior point takes, up to three
 quarters of it. So that one begins beside them after a moment, and ends as soon as the factor is
-known to be sparse.
+known to be sparse. Where it is neither sparse nor dense both go on, and the first answer counts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ HEAD_START = 1.5e-6
 """Seconds for each coefficient that ours has alone. 29 of the 33 models with a sparse factor were
 known by then, and HiGHS's interior point gets 3.1 of the 4.7 s that the other 17 took."""
 
-Own = Callable[[Progress, Callable[[], None]], "Outcome | None"]
-"""Our own method: takes its progress and what to call once its factor is known to be sparse;
-returns None where it is not, or where the method gives up."""
+Own = Callable[[Progress, Callable[[bool], None]], "Outcome | None"]
+"""Our own method: takes its progress and what to tell before it iterates, whether its factor is
+sparse; returns None where it is dense, or where the method gives up."""
 
 
 def fitting_interior_point(
@@ -48,13 +48,16 @@ def fitting_interior_point(
     found: list[Outcome | None] = []
     is_known = threading.Event()
 
-    def prevail() -> None:
-        theirs.abandon()
+    def begin(is_sparse: bool) -> None:
+        if is_sparse:
+            theirs.abandon()
         is_known.set()
 
     def work() -> None:
         try:
-            found.append(own(ours, prevail))
+            found.append(own(ours, begin))
+            if found[0] is not None and found[0].stop_reason is StopReason.CONVERGED:
+                theirs.abandon()
         finally:
             is_known.set()
 

@@ -52,11 +52,26 @@ def test_interior_point_is_our_own_where_its_factor_is_sparse(
     problem: Problem, least: int, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "OWN_IPM_NONZEROS", least)
-    monkeypatch.setattr(interior_point, "FILL", 1.5)
+    monkeypatch.setattr(interior_point, "MOST_FILL", 1.5)
     (contender,) = make_contenders((IPM,), "cpu", problem, make_options(presolve=False), None)
     outcome = verify(problem, contender.run(Progress()), make_options())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.engine == engine
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_what_is_told_before_iterating_is_whether_the_factor_is_sparse(
+    is_sparse: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(interior_point, "FILL", 8.0 if is_sparse else 0.0)
+    told: list[bool] = []
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    found = interior_point.run_where_sparse(
+        problem, make_options(), Progress(), Analyses(), told.append
+    )
+    assert found is not None
+    assert verify(problem, found, make_options()).solution_status is SolutionStatus.OPTIMAL
+    assert told == [is_sparse]
 
 
 def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(

@@ -33,8 +33,8 @@ class Asked:
 def test_where_ours_is_known_to_fit_in_time_the_other_does_not_begin() -> None:
     reference = Asked(lambda progress: WORSE)
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> Outcome:
-        prevail()
+    def own(progress: Progress, begin: Callable[[bool], None]) -> Outcome:
+        begin(True)
         return RIGHT
 
     assert fitting_interior_point(own, reference, Progress(), NEVER) is RIGHT
@@ -51,7 +51,7 @@ def test_what_presolve_settles_needs_no_other() -> None:
 def test_where_ours_does_not_fit_the_other_begins_at_once(fails: bool) -> None:
     reference = Asked(lambda progress: RIGHT)
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> None:
+    def own(progress: Progress, begin: Callable[[bool], None]) -> None:
         if fails:
             raise MemoryError
 
@@ -62,7 +62,7 @@ def test_where_ours_does_not_fit_the_other_begins_at_once(fails: bool) -> None:
 def test_the_other_may_answer_while_ours_is_being_analysed() -> None:
     abandoned = threading.Event()
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> None:
+    def own(progress: Progress, begin: Callable[[bool], None]) -> None:
         assert soon(lambda: progress.abandoned)
         abandoned.set()
 
@@ -77,9 +77,9 @@ def test_the_other_is_told_to_stop_once_ours_is_known_to_fit() -> None:
         begun.set()
         return works_until_told(told)(progress)
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> Outcome:
+    def own(progress: Progress, begin: Callable[[bool], None]) -> Outcome:
         assert begun.wait(LONG)
-        prevail()
+        begin(True)
         assert told.wait(LONG)
         assert not progress.abandoned
         return RIGHT
@@ -90,8 +90,8 @@ def test_the_other_is_told_to_stop_once_ours_is_known_to_fit() -> None:
 def test_where_ours_gives_up_later_the_other_begins_anew() -> None:
     reference = Asked(lambda progress: RIGHT)
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> None:
-        prevail()
+    def own(progress: Progress, begin: Callable[[bool], None]) -> None:
+        begin(True)
 
     assert fitting_interior_point(own, reference, Progress(), NEVER) is RIGHT
     assert reference.times == 1
@@ -104,9 +104,9 @@ def test_where_the_other_is_in_trouble_ours_is_waited_for() -> None:
         begun.set()
         return TROUBLE
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> Outcome:
+    def own(progress: Progress, begin: Callable[[bool], None]) -> Outcome:
         assert begun.wait(LONG)
-        prevail()
+        begin(True)
         return RIGHT
 
     assert fitting_interior_point(own, reference, Progress(), 0) is RIGHT
@@ -119,7 +119,25 @@ def test_where_neither_has_an_answer_that_of_the_other_counts() -> None:
         begun.set()
         return TROUBLE
 
-    def own(progress: Progress, prevail: Callable[[], None]) -> None:
+    def own(progress: Progress, begin: Callable[[bool], None]) -> None:
         assert begun.wait(LONG)
 
     assert fitting_interior_point(own, reference, Progress(), 0) is TROUBLE
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+def test_where_both_go_on_the_first_answer_counts(is_first: bool) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def reference(progress: Progress) -> Outcome:
+        begun.set()
+        return works_until_told(ended)(progress) if is_first else WORSE
+
+    def own(progress: Progress, begin: Callable[[bool], None]) -> Outcome:
+        begin(False)
+        assert begun.wait(LONG)
+        return RIGHT if is_first else works_until_told(ended)(progress)
+
+    found = fitting_interior_point(own, reference, Progress(), NEVER)
+    assert found is (RIGHT if is_first else WORSE)
+    assert ended.wait(LONG)
