@@ -11,7 +11,7 @@ import pytest
 import gpu_bridge
 from gpu_bridge.options import make_options
 from gpu_bridge.pipeline import contenders as module
-from gpu_bridge.pipeline import race
+from gpu_bridge.pipeline import interior_points, race
 from gpu_bridge.pipeline.contenders import (
     GPU_IPM,
     IPM,
@@ -32,6 +32,7 @@ from solvers.interior_point import cudss_library
 from tests.locations import DATA
 from tests.pipeline.test_contenders import sparse_problem
 from tests.problems import LINEAR
+from tests.soon import LONG
 
 
 def fully_dense(rows: int) -> Problem:
@@ -53,6 +54,7 @@ def test_interior_point_is_our_own_where_its_factor_is_sparse(
 ) -> None:
     monkeypatch.setattr(module, "OWN_IPM_NONZEROS", least)
     monkeypatch.setattr(interior_point, "MOST_FILL", 1.5)
+    monkeypatch.setattr(interior_points, "HEAD_START", LONG)
     (contender,) = make_contenders((IPM,), "cpu", problem, make_options(presolve=False), None)
     outcome = verify(problem, contender.run(Progress()), make_options())
     assert outcome.solution_status is SolutionStatus.OPTIMAL
