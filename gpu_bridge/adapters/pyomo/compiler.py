@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
 from pyomo.core.base import SortComponents
 from pyomo.core.expr.visitor import identify_variables
 from pyomo.repn import generate_standard_repn
@@ -26,6 +25,7 @@ from gpu_bridge.adapters.pyomo.interface import HAS_NEW_INTERFACE, IncompatibleP
 from solvers.core.errors import ProblemError
 
 if HAS_NEW_INTERFACE:
+    from pyomo.common.errors import InvalidConstraintError, InvalidExpressionError
     from pyomo.repn.linear import LinearRepnVisitor
     from pyomo.repn.linear_template import LinearTemplateRepnVisitor
     from pyomo.repn.util import InvalidNumber, TemplateVarRecorder
