@@ -111,7 +111,7 @@ class _OldRowCompiler:
         if form.nonlinear_expr is not None:
             refuse_nonlinear(row, form.nonlinear_expr)
         coefficients = list(map(float, form.linear_coefs))
-        if not all(map(math.isfinite, (form.constant, *coefficients))):
+        if any(map(math.isnan, (form.constant, *coefficients))):
             raise ProblemError(f"{describe(row)} has a term without a usable value.")
         return CompiledRow(lower, upper, form.constant, list(form.linear_vars), coefficients)
 
