@@ -63,7 +63,7 @@ def holds_exactly(problem: Problem, x: FloatArray) -> bool:
     if miss > 2.0 * (x.size + 1) * EPS * most:  # more than the error of any row
         return False
     terms = np.diff(A.indptr)
-    error = (terms + 1) * EPS * A.magnitudes.times(np.abs(x))
+    error = (terms + 1) * EPS * A.magnitudes_times(np.abs(x))
     if np.any((activity + error < low) | (activity - error > high)):
         return False
     doubt = np.flatnonzero((activity - error < low) | (activity + error > high))

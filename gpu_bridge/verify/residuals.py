@@ -83,13 +83,13 @@ def over_sides(
 
 def _resolution(problem: Problem, x: FloatArray, violation: FloatArray) -> FloatArray:
     """Return what rounding may make of the violation of each row (m,)."""
-    size = problem.entries.magnitudes
-    rounding: FloatArray = ROUNDINGS * EPS * size.times(np.abs(x))
+    size = problem.entries.magnitudes_times
+    rounding: FloatArray = ROUNDINGS * EPS * size(np.abs(x))
     whole = problem.integrality & (x == np.round(x))
     in_doubt = np.flatnonzero((violation > 0) & (violation <= rounding))
     if not whole.any() or not in_doubt.size:
         return rounding
-    continuous = ROUNDINGS * EPS * size.times(np.where(whole, 0.0, np.abs(x)))
+    continuous = ROUNDINGS * EPS * size(np.where(whole, 0.0, np.abs(x)))
     for i in in_doubt[:MOST_IN_DOUBT].tolist():
         outside = float(exact_violation(problem, i, x))
         rounding[i] = violation[i] - max(0.0, outside - continuous[i])
@@ -349,7 +349,7 @@ def _farthest(problem: Problem, most: float) -> FloatArray:
 
 
 def _farthest_side(problem: Problem) -> FloatArray:
-    _, largest = problem.entries.row_sizes
+    largest = problem.entries.largest
     return FARTHEST * np.where(largest > 0, largest, 1.0)
 
 

@@ -89,18 +89,32 @@ void transpose(const SparseRows<Index> &rows, Span<const Index> starts, Span<Ind
     });
 }
 
-/// Multiply by a vector; each row is summed in its order.
-template <class Index>
-void multiply(const SparseRows<Index> &rows, Span<const double> vector, Span<double> product,
-              int threads) {
+/// Sum value(entry) times the vector's element over each row, in the order of its entries.
+template <class Index, class Value>
+void sum_rows(const SparseRows<Index> &rows, Span<const double> vector, Span<double> product,
+              int threads, const Value &value) {
     check_rows("rows", rows, product.size());
     parallel_for(threads, product.size(), [&](std::int64_t i) {
         double sum = 0.0;
         const std::int64_t end = rows.indptr[i + 1];
         for (std::int64_t entry = rows.indptr[i]; entry < end; ++entry)
-            sum += rows.data[entry] * vector[rows.indices[entry]];
+            sum += value(rows.data[entry]) * vector[rows.indices[entry]];
         product[i] = sum;
     });
+}
+
+/// Multiply by a vector.
+template <class Index>
+void multiply(const SparseRows<Index> &rows, Span<const double> vector, Span<double> product,
+              int threads) {
+    sum_rows(rows, vector, product, threads, [](double value) { return value; });
+}
+
+/// Multiply the magnitudes by a vector.
+template <class Index>
+void multiply_magnitudes(const SparseRows<Index> &rows, Span<const double> vector,
+                         Span<double> product, int threads) {
+    sum_rows(rows, vector, product, threads, [](double value) { return std::abs(value); });
 }
 
 /// Count the entries of some rows in columns that have a place, which is not negative.
@@ -215,6 +229,8 @@ template <class Index> void declare(native::Module &module) {
     expose(module, "count_columns", &count_columns<Index>, "rows", "counts", "threads");
     expose(module, "transpose", &transpose<Index>, "rows", "starts", "indices", "data", "threads");
     expose(module, "multiply", &multiply<Index>, "rows", "vector", "product", "threads");
+    expose(module, "multiply_magnitudes", &multiply_magnitudes<Index>, "rows", "vector", "product",
+           "threads");
     expose(module, "average", &average<Index>, "rows", "values", "mean", "threads");
     expose(module, "count_kept", &count_kept<Index>, "rows", "chosen", "place", "counts",
            "threads");

@@ -6,6 +6,7 @@ transpose, so one type serves both.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -175,9 +176,9 @@ class SparseRows:
         made.data, made.indices, made.indptr = self.data, self.indices, self.indptr
         return made
 
-    @cached_property
+    @property
     def magnitudes(self) -> SparseRows:
-        """The matrix of absolute values."""
+        """The matrix of absolute values, in memory of its own."""
         return SparseRows(np.abs(self.data), self.indices, self.indptr, self.shape)
 
     @cached_property
@@ -185,7 +186,7 @@ class SparseRows:
         """The smallest and the largest magnitude of all; infinity and zero without entries."""
         return size_range(self.data)
 
-    @cached_property
+    @property
     def row_sizes(self) -> tuple[FloatArray, FloatArray]:
         """The smallest and the largest magnitude in each row (m,); zero where it has no entry."""
         smallest, largest = np.zeros(self.shape[0]), np.zeros(self.shape[0])
@@ -201,7 +202,7 @@ class SparseRows:
             largest[filled] = np.maximum.reduceat(size, begins)
         return smallest, largest
 
-    @property
+    @cached_property
     def largest(self) -> FloatArray:
         """The largest magnitude in each row (m,); zero where it has no entry."""
         return self.row_sizes[1]
@@ -219,13 +220,24 @@ class SparseRows:
         if self.nnz > SMALL:
             from solvers.native.core_linear_algebra import multiply
 
-            if x.shape != self.shape[1:]:  # the loop does not know the number of columns
-                raise ValueError(f"A vector of shape {x.shape} for {self.shape[1]} columns.")
-            product = np.empty(self.shape[0])
-            vector = np.ascontiguousarray(x, dtype=np.float64)
-            multiply(self, vector, product, self._threads(threads))
-            return product
+            return self._product(multiply, x, threads)
         return _sums(self.row, self.data * x[self.indices], self.shape[0])
+
+    def magnitudes_times(self, x: FloatArray, threads: int = 1) -> FloatArray:
+        """Return the product (m,) of the magnitudes of A likewise."""
+        if self.nnz > SMALL:
+            from solvers.native.core_rows import multiply_magnitudes
+
+            return self._product(multiply_magnitudes, x, threads)
+        return _sums(self.row, np.abs(self.data) * x[self.indices], self.shape[0])
+
+    def _product(self, loop: Callable[..., None], x: FloatArray, threads: int) -> FloatArray:
+        if x.shape != self.shape[1:]:  # the loop does not know the number of columns
+            raise ValueError(f"A vector of shape {x.shape} for {self.shape[1]} columns.")
+        product = np.empty(self.shape[0])
+        vector = np.ascontiguousarray(x, dtype=np.float64)
+        loop(self, vector, product, self._threads(threads))
+        return product
 
     def transposed_times(self, y: FloatArray) -> FloatArray:
         """Return A' y (n,); each column is summed in the order of the rows."""

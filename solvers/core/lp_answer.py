@@ -125,19 +125,22 @@ def judge(
     threads: int = 1,
     *,
     clipped: bool = True,
+    owned: bool = False,
 ) -> Answer:
     """Clip a point into its bounds and allowed signs, and compute all its figures.
 
     Errors are relative to ``norms``, those of the problem if none are given. ``threads`` are those
     that may be used, 0 for all cores. Where x is not to be ``clipped``, what leaves the bounds
-    counts among the violations.
+    counts among the violations. Vectors that are ``owned`` are changed in place.
     """
     from solvers.native.core_lp_answer import clip, judge_columns, judge_rows
 
     n, m = problem.num_columns, problem.num_rows
     threads = threads_for(problem.num_nonzeros + STEPS_PER_OWNER * (n + m), threads)
-    y = np.array(row_dual, dtype=np.float64)
-    x = np.array(x, dtype=np.float64) if clipped else np.ascontiguousarray(x, dtype=np.float64)
+    if not owned:
+        row_dual = np.array(row_dual, dtype=np.float64)
+        x = np.array(x, dtype=np.float64) if clipped else np.ascontiguousarray(x, dtype=np.float64)
+    y = row_dual
     if clipped:
         clip(x, problem.lower, problem.upper, threads)
     activity, reduced = np.empty(m), np.empty(n)
@@ -334,7 +337,7 @@ def proves_unbounded(problem: Problem, d: FloatArray) -> bool:
     slope = inner(problem.cost, d)
     size = inner(np.abs(problem.cost), np.abs(d))
     # What rounding leaves of the rows, undone at a price of the cost's size, must not eat the gain.
-    terms = problem.entries.magnitudes.times(np.abs(d))
+    terms = problem.entries.magnitudes_times(np.abs(d))
     wrong = np.where(_one_sided(problem, activity), np.abs(activity), 0.0)
     leftover = float(np.max(wrong / np.where(terms > 0, terms, 1.0), initial=0.0))
     return -slope > MARGIN * size and leftover * size <= LEFTOVER * -slope

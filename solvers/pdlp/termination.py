@@ -114,7 +114,7 @@ def on_original(state: State, x: Any, y: Any) -> Answer:
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
     point, duals = there.columns_to_host(x), there.rows_to_host(y)
-    return judge(there.original, point, duals, norms, state.threads)
+    return judge(there.original, point, duals, norms, state.threads, owned=True)
 
 
 def to_outcome(

@@ -45,6 +45,7 @@ def test_products_have_the_bits_of_scipy(
     x, y = rng.normal(size=shape[1]), rng.normal(size=shape[0])
     x[::5], y[::5] = -0.0, 0.0
     assert bits(SparseRows.of(matrix).times(x)) == bits(matrix @ x)
+    assert bits(SparseRows.of(matrix).magnitudes_times(x)) == bits(abs(matrix) @ x)
     assert bits(SparseRows.of(matrix).transposed_times(y)) == bits(matrix.T @ y)
 
 

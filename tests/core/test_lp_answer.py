@@ -76,3 +76,16 @@ def test_what_leaves_the_bounds_counts_where_nothing_is_clipped() -> None:
     assert found.largest_unsupported == 4.0
     assert found.statistics.side_norm == 1.0
     assert found.statistics.cost_norm == np.sqrt(5.0)
+
+
+def test_what_is_owned_is_not_copied_and_judged_alike() -> None:
+    problem = random_lp(4, 30, 40)
+    generator = np.random.default_rng(4)
+    x, y = 10.0 * generator.standard_normal(40), generator.standard_normal(30)
+    expected = judge(problem, x, y)
+    found = judge(problem, x, y, owned=True)
+    assert found.x is x
+    assert found.row_dual is y
+    np.testing.assert_array_equal(x, expected.x)
+    np.testing.assert_array_equal(y, expected.row_dual)
+    assert found.statistics == expected.statistics
