@@ -16,6 +16,7 @@ from solvers.core.device import Device, cpu, find_devices
 from solvers.core.errors import DeviceError
 from solvers.core.linear_algebra import euclidean
 from solvers.core.lp_answer import Norms, solve_without_coefficients, with_feasible_point
+from solvers.core.machine import give_back
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem, side_sizes
@@ -106,6 +107,7 @@ def solve(
             latest = None if points is None else points.latest
             from_there = request.start if latest is None else Start(latest.x, latest.row_dual)
             request = dataclasses.replace(request, device=place, start=from_there)
+    give_back(problem.num_nonzeros)  # the state's, before others make vectors of the whole model
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)

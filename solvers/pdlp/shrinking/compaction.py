@@ -26,7 +26,6 @@ from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.part import (
     Kept,
-    Magnitudes,
     Movement,
     Part,
     enter,
@@ -84,7 +83,6 @@ class Compaction:
         self._is_on = settings.enabled and self._problem.num_nonzeros >= least
         self._moved_at = began
         if self._is_on:
-            self._sizes = Magnitudes(self._problem)
             self._snapshots.append(self._snapshot(began))
         self._next_look: float = self._moved_at + settings.first_look
 
@@ -179,7 +177,7 @@ class Compaction:
         if self._inside is None and self._is_hopeless(now):
             self._is_far = True
             return None
-        moved = Movement.between(before.x, before.y, now, self._sizes)
+        moved = Movement.between(problem, before.x, before.y, now, self._whole.threads)
         wanted = not_idle(problem, now, moved, settings.margin)
         if self._inside is None:
             most = settings.share * problem.num_nonzeros

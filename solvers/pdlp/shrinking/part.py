@@ -18,8 +18,6 @@ converted as that ratio changes with the scaling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,27 +57,6 @@ class Kept:
         return Kept(self.columns | other.columns, self.rows | other.rows)
 
 
-class Magnitudes:
-    """Products with the magnitudes |A| of a problem's entries, made when first needed."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-
-    @cached_property
-    def _matrix(self) -> Any:
-        return abs(self._problem.matrix)
-
-    def of_columns(self, dual_change: FloatArray) -> FloatArray:
-        """Return |A|'|dy| (n,) of a change (m,) of the duals."""
-        moved: FloatArray = self._matrix.T @ np.abs(dual_change)
-        return moved
-
-    def of_rows(self, primal_change: FloatArray) -> FloatArray:
-        """Return |A| |dx| (m,) of a change (n,) of the point."""
-        moved: FloatArray = self._matrix @ np.abs(primal_change)
-        return moved
-
-
 @dataclass(frozen=True, eq=False)
 class Movement:
     """How far reduced costs (n,) and row activities (m,) may have moved between two looks."""
@@ -88,9 +65,15 @@ class Movement:
     row_activity: FloatArray
 
     @classmethod
-    def between(cls, x: FloatArray, y: FloatArray, now: Answer, sizes: Magnitudes) -> Movement:
+    def between(
+        cls, problem: Problem, x: FloatArray, y: FloatArray, now: Answer, threads: int = 1
+    ) -> Movement:
         """Measure it from an earlier point x (n,), y (m,) to an answer."""
-        return cls(sizes.of_columns(now.row_dual - y), sizes.of_rows(now.x - x))
+        rows, columns = problem.entries, problem.by_column(threads)
+        return cls(
+            columns.magnitudes_times(np.abs(now.row_dual - y), threads),
+            rows.magnitudes_times(np.abs(now.x - x), threads),
+        )
 
 
 def not_idle(problem: Problem, now: Answer, moved: Movement | None, margin: float) -> Kept:

@@ -9,7 +9,6 @@ from solvers.core.lp_answer import judge
 from solvers.core.problem import Problem
 from solvers.pdlp.shrinking.part import (
     Kept,
-    Magnitudes,
     Movement,
     not_idle,
     wrongly_left_out,
@@ -30,7 +29,7 @@ def kept(problem: Problem, x, y, before_x=None, before_y=None, margin: float = 1
     before_x = x if before_x is None else np.asarray(before_x, float)
     before_y = y if before_y is None else np.asarray(before_y, float)
     now = judge(problem, x, y)
-    moved = Movement.between(before_x, before_y, now, Magnitudes(problem))
+    moved = Movement.between(problem, before_x, before_y, now)
     return not_idle(problem, now, moved, margin)
 
 
@@ -104,7 +103,7 @@ def test_without_movement_as_much_is_idle_as_can_be(seed: int) -> None:
     matrix = random.normal(size=(12, 20)) * (random.random((12, 20)) < 0.4)
     problem = Problem.from_arrays(random.normal(size=20), matrix, -1.0, 1.0, upper=3.0)
     now = judge(problem, random.normal(size=20), random.normal(size=12).clip(0.0))
-    moved = Movement.between(random.normal(size=20), now.row_dual, now, Magnitudes(problem))
+    moved = Movement.between(problem, random.normal(size=20), now.row_dual, now)
     least = not_idle(problem, now, None, 1.0)
     assert not least.columns.all()
     for margin in (0.0, 1.0):
