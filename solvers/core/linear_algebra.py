@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.errors import EngineError
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 
 if TYPE_CHECKING:
@@ -212,8 +213,23 @@ class SparseRows:
 
         Arrays that are of these types already are shared.
         """
-        indices, indptr = _sealed(self.indices, np.int32), _sealed(self.indptr, np.int32)
+        indices, indptr = (_sealed(one, np.int32) for one in self.short_indices())
         return SparseRows(_sealed(self.data, value), indices, indptr, self.shape)
+
+    def short_indices(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return ``indices`` and ``indptr`` in 32 bits, as engines of others count entries.
+
+        Raises
+        ------
+        EngineError
+            There are more entries than that counts.
+        """
+        if self.nnz > MOST_SHORT:
+            raise EngineError(
+                f"The model has {self.nnz:,} nonzeros, and this engine counts to {MOST_SHORT:,} at "
+                "the most; method='pdlp' takes more."
+            )
+        return self.indices.astype(np.int32, copy=False), self.indptr.astype(np.int32, copy=False)
 
     def times(self, x: FloatArray, threads: int = 1) -> FloatArray:
         """Return A x (m,) by so many threads, 0 for all; each row is summed in its order."""
@@ -226,7 +242,7 @@ class SparseRows:
     def magnitudes_times(self, x: FloatArray, threads: int = 1) -> FloatArray:
         """Return the product (m,) of the magnitudes of A likewise."""
         if self.nnz > SMALL:
-            from solvers.native.core_rows import multiply_magnitudes
+            from solvers.native.core_linear_algebra import multiply_magnitudes
 
             return self._product(multiply_magnitudes, x, threads)
         return _sums(self.row, np.abs(self.data) * x[self.indices], self.shape[0])

@@ -188,6 +188,7 @@ def as_it_stands(problem: Problem) -> Model:
 
 def _model_of(problem: Problem, lower: FloatArray, upper: FloatArray) -> Model:
     A = problem.entries
+    index, start = A.short_indices()
     model = Model(
         cost=problem.cost,
         offset=problem.offset,
@@ -195,8 +196,8 @@ def _model_of(problem: Problem, lower: FloatArray, upper: FloatArray) -> Model:
         upper=upper,
         row_lower=problem.row_lower,
         row_upper=problem.row_upper,
-        start=A.indptr.astype(np.int32, copy=False),
-        index=A.indices.astype(np.int32, copy=False),
+        start=start,
+        index=index,
         value=A.data,
         integer=problem.integrality.astype(np.int8),
     )

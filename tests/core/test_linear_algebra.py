@@ -10,8 +10,10 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core import linear_algebra
+from solvers.core.errors import EngineError
 from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import Problem
+from solvers.highs.model import as_it_stands
 from tests.cases import through
 
 SHAPES = [(1, 1), (1, 40), (40, 1), (7, 5), (60, 90), (0, 4), (4, 0), (0, 0)]
@@ -325,3 +327,15 @@ def test_long_products_are_those_of_short_ones_on_any_number_of_threads(
         found.append((linear_algebra.inner(a, b), linear_algebra.inner(a[::2], b[::2])))
     assert found[0] == found[1]
     assert found[0] == pytest.approx((expected, a[::2] @ b[::2]), rel=1e-12, abs=1e-12)
+
+
+def test_more_entries_than_32_bits_count_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They would be counted from the front again."""
+    matrix = random_matrix((7, 5), 1)
+    problem = Problem.from_arrays(np.zeros(5), matrix, 0.0, 1.0)
+    assert problem.entries.cast(np.float64).nnz == as_it_stands(problem).start[-1] == matrix.nnz
+    monkeypatch.setattr(linear_algebra, "MOST_SHORT", matrix.nnz - 1)
+    with pytest.raises(EngineError, match=f"{matrix.nnz} nonzeros.*method='pdlp'"):
+        problem.entries.cast(np.float64)
+    with pytest.raises(EngineError, match="counts to"):
+        as_it_stands(problem)

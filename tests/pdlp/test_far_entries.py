@@ -15,7 +15,7 @@ from solvers.core.linear_algebra import SparseRows
 from solvers.core.options import EngineOptions
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.native import core_rows, sparse_locality
+from solvers.native import core_linear_algebra, sparse_locality
 from solvers.native.pdlp_distributed_sides import find_readers
 from solvers.pdlp import layout
 from solvers.pdlp.distributed import sharing
@@ -107,11 +107,11 @@ def test_loops_over_rows_reach_entries_far_behind(threads):
     for matrix in (near, there):
         product, mean, least, most = np.zeros((4, m))
         read, counts, kept = np.zeros((3, m), bool), np.zeros(n, np.int64), np.zeros(m, np.int64)
-        core_rows.multiply(matrix, x, product, threads)
-        core_rows.average(matrix, x, mean, threads)
-        core_rows.row_sizes(matrix, least, most, threads)
-        core_rows.count_columns(matrix, counts, threads)
-        core_rows.count_kept(matrix, np.arange(m), place, kept, threads)
+        core_linear_algebra.multiply(matrix, x, product, threads)
+        core_linear_algebra.average(matrix, x, mean, threads)
+        core_linear_algebra.row_sizes(matrix, least, most, threads)
+        core_linear_algebra.count_columns(matrix, counts, threads)
+        core_linear_algebra.count_kept(matrix, np.arange(m), place, kept, threads)
         find_readers(matrix, owner, read, threads)
         found.append((product, mean, least, most, read, counts, kept))
     for one, other in zip(*found, strict=True):
@@ -126,7 +126,7 @@ def test_parts_are_copied_from_and_to_entries_far_behind():
     expected = near.part(rows, place)
     indices = far_behind(np.zeros(expected.nnz, dtype=np.int64))
     data = far_behind(np.zeros(expected.nnz))
-    core_rows.copy_kept(there, rows, place, starts + FAR, indices, data, 2)
+    core_linear_algebra.copy_kept(there, rows, place, starts + FAR, indices, data, 2)
     assert np.array_equal(indices[FAR:], expected.indices)
     assert np.array_equal(data[FAR:], expected.data)
 
