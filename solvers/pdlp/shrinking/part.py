@@ -18,6 +18,7 @@ converted as that ratio changes with the scaling.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
