@@ -21,7 +21,7 @@ enum Place { ALL_NEAR, MATRIX_FAR, ALL_FAR };
 enum Status { LOWER, BASIC, UPPER, ZERO };
 enum Pause { DONE, NO_PIVOT, AT_LIMIT, INACCURATE, PAUSED };
 
-// What the array of parameters holds; ../settings.py explains it.
+// What the array of parameters holds; ../data.py explains it.
 enum Parameter {
     TOLERANCE, SMALLEST_PIVOT, WANTED_PIVOT, ACCURACY, STALLED, CHECK_EVERY, PERTURBATION, ROUNDS
 };

@@ -1,7 +1,7 @@
 // The batched simplex method on the CPU: one LP after the other, or shared out over the cores.
 //
-// The methods are in pivots.h, what they act on in dictionary.h; here is how an LP is
-// brought in, which phase is whose turn, and what is said at the end.
+// The methods are in pivots.h, what they act on in dictionary.h; here is how an LP is brought in,
+// which phase is whose turn, and what is said at the end.
 #include "dictionary.h"
 #include "lps.h"
 #include "native/threads.h"
