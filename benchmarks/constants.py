@@ -3,6 +3,7 @@
     python -m benchmarks.constants mip FOLDER --models csched010 rout ... [--work 0.05]
     python -m benchmarks.constants walkers FOLDER --models csched010 rout ... [--work 0.002]
     python -m benchmarks.constants pdlp FOLDER --models adlittle grow7 ... [--tolerance 1e-6]
+    python -m benchmarks.constants knapsack FOLDER --models one-circle-200 choice-weakly-100 ...
         [--only TEXT ...] [--besides TEXT ...] [--most 4] [--seeds 1 2] [--at-once 2]
         [--stop-after 3600] [--runs FILE] [--launcher ccache] [--table NAME] [--page PAGE]
 
@@ -12,13 +13,14 @@ other values of them (``constants_changed.py``). Each value has a process of its
 the models one after the other (``constants_runs.py``), the first ``--most`` of those whose runs
 enter a function that names it: mixed-integer ones by heuristics alone, in work that every run
 repeats, or for ``--time-limit`` seconds with branch and bound; linear ones by PDLP on a CPU.
-``--heuristic`` names one that has the turns where it is not the constant's own.
+``--heuristic`` names one that has the turns where it is not the constant's own. Knapsack problems
+are drawn.
 
 A mixed-integer model differs where its point does, and by its gap; a linear one where the number of
-iterations does, and by its logarithm. The program as it is runs with other seeds besides, which
-says what that is to be compared with. ``--runs`` names a file that is given every process's result
-as it comes, and from which a run goes on that was ended. ``--page`` writes the table into a page,
-between the marks of ``--table`` (``constants_page.py``).
+iterations does, and by its logarithm; a knapsack problem by its states or nodes. The program as it
+is runs with other seeds besides, which says what that is to be compared with. ``--runs`` names a
+file that is given every process's result as it comes, and from which a run goes on that was ended.
+``--page`` writes the table into a page, between the marks of ``--table`` (``constants_page.py``).
 """
 
 from __future__ import annotations
@@ -39,7 +41,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks.constants_changed import COPY, FIXED, NATIVE, build, is_current, use_copy
+from benchmarks.constants_changed import COPY, FIXED, FOLDERS, NATIVE, build, is_current, use_copy
 from benchmarks.constants_in_source import ROOT, Constant, find
 from benchmarks.constants_page import WORDS, write_page
 from benchmarks.constants_runs import ENGINES, SOLVE, WALKERS, files_of, group_of
@@ -48,8 +50,8 @@ from benchmarks.record import Column, print_table, write_record
 
 FACTORS = (0.5, 2.0)
 
-PATIENCE = 60.0
-"""Seconds for each model after which a process is killed."""
+PATIENCE = 600.0
+"""Seconds for each model after which a process is taken for one that hangs, and killed."""
 
 
 @dataclass(frozen=True)
@@ -273,11 +275,14 @@ def _watch(entered: set[types.CodeType], folder: str) -> None:
 def reached(constant: Constant, base: Found, arguments: argparse.Namespace) -> tuple[str, ...]:
     """Return the models whose runs may depend on a constant, as many as are asked for."""
     files = [place[0] for place in constant.places]
+    is_native = any(one.endswith(NATIVE) for one in files)
+    if is_native and not files[0].startswith(FOLDERS):
+        return ()
     if constant.name in FIXED or any(one.endswith(".cu") for one in files):
         return ()
     word = constant.name.rpartition(".")[2]
     folder = ENGINES[arguments.engine]
-    if any(one.endswith(NATIVE) for one in files) or constant.name in _read_at_import(folder):
+    if is_native or constant.name in _read_at_import(folder):
         word = _folder_of(constant)
     models = [model for model in arguments.models if word in base.names[model]]
     return tuple(models[: arguments.most])

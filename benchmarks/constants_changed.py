@@ -20,7 +20,7 @@ from benchmarks.constants_in_source import ROOT, Constant, find
 COPY = ROOT / "build" / "constants"
 
 FOLDERS = ("solvers/mip", "solvers/pdlp")
-"""Where the constants are."""
+"""Where constants of C++ are read when the copy is loaded."""
 
 PACKAGES = ("solvers", "gpu_bridge")
 

@@ -29,6 +29,8 @@ NOTHING = (
 
 UNMEASURED = "No run enters what names these:"
 
+LEFT = "Other values of these end in an error, or were not run:"
+
 
 def main() -> int:
     """Write the tables of records into a page."""
@@ -54,18 +56,20 @@ def lines_of(record: Mapping[str, Any]) -> list[str]:
     lines = ["```bash", *_wrapped(record["command"].split(), " \\", "    "), "```", ""]
     lines += [*(_noise(one) for one in record["noise"]), ""] if record["noise"] else []
     lines += ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
-    nothing, unmeasured = [], []
+    nothing: list[str] = []
+    unmeasured: list[str] = []
+    left: list[str] = []
     for row in rows:
         name = f"`{row['constant'].partition('.')[2]}`"
         if row["half"] is None and row["twice"] is None:
-            unmeasured.append(name)
+            (left if row["models"] else unmeasured).append(name)
         elif not row["half"] and not row["twice"]:
             nothing.append(f"{name} ({row['models']})")
         else:
             cells = [name, row["value"], str(row["models"])]
             cells += [_cell(row[word], row[f"{word}: more"]) for word in WORDS]
             lines.append(f"| {' | '.join(cells)} |")
-    for title, names in ((NOTHING, nothing), (UNMEASURED, unmeasured)):
+    for title, names in ((NOTHING, nothing), (UNMEASURED, unmeasured), (LEFT, left)):
         if names:
             words = [*title.split(), *", ".join(names).split(" ")]
             lines += ["", *_wrapped(words)]
@@ -80,9 +84,9 @@ def _cell(changed: int | None, more: str) -> str:
 
 
 def _noise(one: Mapping[str, Any]) -> str:
-    group = one["group"] or "all heuristics"
+    where = f", `{one['group']}`" if one["group"] else ""
     more = f", {one['more']}" if one["more"] else ""
-    return f"* Another seed, {group}: {one['changed']} of {one['models']} models differ{more}."
+    return f"* Another seed{where}: {one['changed']} of {one['models']} differ{more}."
 
 
 def _wrapped(words: Sequence[str], end: str = "", begin: str = "") -> list[str]:

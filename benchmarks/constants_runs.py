@@ -2,8 +2,9 @@
 
 A mixed-integer model is solved by heuristics alone, in work that every run repeats. For a constant
 of one heuristic, that heuristic has all the turns, but for those of dives by propagation, which
-find the first points (``group_of``): beside a dozen others it would have few in such a run. Its
-turns may be as short as they like there, since a neighbourhood's three seconds would be all of it.
+find the first points, and of the relaxation where it needs that (``group_of``): beside a dozen
+others it would have few in such a run. Its turns may be as short as they like there, since a
+neighbourhood's three seconds would be all of it.
 """
 
 from __future__ import annotations
@@ -14,16 +15,24 @@ import hashlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import numpy as np
 
 from benchmarks.mip_measures import primal_gap
 
+if TYPE_CHECKING:
+    from solvers.mip.table import Row
+
 WALKERS = "solvers/mip/heuristics/local_search/gpu"
 
-ENGINES = {"mip": "solvers/mip", "walkers": WALKERS, "pdlp": "solvers/pdlp"}
+ENGINES = {
+    "mip": "solvers/mip",
+    "walkers": WALKERS,
+    "pdlp": "solvers/pdlp",
+    "knapsack": "solvers/knapsack",
+}
 """Where the constants of each are; those of the walkers are not measured with the others."""
 
 HEURISTICS = "solvers/mip/heuristics/"
@@ -32,7 +41,10 @@ FIRST_POINTS = "fix_and_propagate"
 """The heuristic that has turns in every run."""
 
 SHIFT = 100.0
-"""Iterations that are added before their logarithm is taken."""
+"""Iterations, states or nodes that are added before their logarithm is taken."""
+
+LARGEST = 1_000_000
+"""Largest weight of a drawn knapsack problem."""
 
 Result = tuple[str, float]
 """What is compared, as a text, and how good it is: less is better."""
@@ -47,6 +59,8 @@ def group_of(engine: str, file: str) -> str:
 
 def files_of(arguments: argparse.Namespace) -> list[tuple[str, Path, float | None]]:
     """Return names, files and best known objectives of the models."""
+    if arguments.engine == "knapsack":
+        return [(name, Path(name), None) for name in arguments.models]
     if arguments.engine != "pdlp":
         from benchmarks.mip_sets import read_index
 
@@ -55,7 +69,8 @@ def files_of(arguments: argparse.Namespace) -> list[tuple[str, Path, float | Non
     from benchmarks import lp_sets
 
     paths = {name: Path(name) for name in arguments.models if Path(name).is_file()}
-    known_paths = {one.name: one.path for one in lp_sets.read_index(arguments.folder)}
+    index = lp_sets.read_index(arguments.folder, ("lp", "mip", "infeasible", "unbounded"))
+    known_paths = {one.name: one.path for one in index}
     return [(name, paths.get(name) or known_paths[name], None) for name in arguments.models]
 
 
@@ -65,6 +80,7 @@ def mixed_integer(
     """Solve a model by heuristics alone, and compare points by their gap."""
     import gpu_bridge as gb
     from solvers.mip import heuristic_stage
+    from solvers.mip.heuristics.diving.heuristic import SolveRelaxation
     from solvers.mip.table import TABLE
 
     options: dict[str, Any] = {"device": "cpu", "explain": False, "seed": seed}
@@ -74,17 +90,24 @@ def mixed_integer(
     else:
         options |= {"time_limit": arguments.time_limit, "threads": 2}
     problem = gb.read(str(path))
-    table = tuple(
-        dataclasses.replace(row, shortest=0.0) if group else row
-        for row in TABLE
-        if not group or set(type(row.heuristic).__module__.split(".")) & {group, FIRST_POINTS}
-    )
+    table = TABLE
+    if group:
+        own = [row for row in TABLE if group in _folders(row)]
+        others = [row for row in TABLE if FIRST_POINTS in _folders(row) and row not in own]
+        if any(row.heuristic.needs.relaxation for row in own):
+            others += [row for row in TABLE if isinstance(row.heuristic, SolveRelaxation)]
+        rows = dict.fromkeys((*own, *others))
+        table = tuple(dataclasses.replace(row, shortest=0.0) for row in TABLE if row in rows)
     with mock.patch.object(heuristic_stage, "TABLE", table):
         outcome = gb.solve(problem, **options)
     has_point = bool(np.isfinite(outcome.objective))
     x = np.asarray(outcome.x) if has_point else np.zeros(0)
     objective = outcome.objective if has_point else None
     return _digest([x]), primal_gap(objective, best, -1.0 if problem.maximize else 1.0)
+
+
+def _folders(row: Row) -> list[str]:
+    return type(row.heuristic).__module__.split(".")
 
 
 def _digest(points: Sequence[Any]) -> str:
@@ -148,9 +171,56 @@ def linear(
     return f"{iterations} {outcome.solution_status.name}", math.log(iterations + SHIFT)
 
 
+def knapsack(
+    path: Path, best: float | None, seed: int, group: str, arguments: argparse.Namespace
+) -> Result:
+    """Solve a drawn knapsack problem, and compare states or nodes by their logarithm.
+
+    Its name is ``one-CLASS-ITEMS``, ``choice-KIND-CLASSES``, ``several-CLASS-ITEMS`` (``unlike``
+    for knapsacks of unlike sizes) or ``rows-ROWS-ITEMS``, a class with ``_`` for a hyphen and ``+``
+    for a space.
+    """
+    import gpu_bridge as gb
+
+    problem = _drawn(path.name, seed)
+    outcome = gb.solve(problem, method="knapsack", device="cpu", threads=1, explain=False)
+    work = sum(value for value in outcome.statistics.values() if isinstance(value, int))
+    return f"{work}/{outcome.objective}", math.log(work + SHIFT)
+
+
+def _drawn(name: str, seed: int) -> Any:
+    from benchmarks import knapsack_classes, knapsack_multidimensional
+    from benchmarks import knapsack_multiple as several
+    from benchmarks import knapsack_multiple_choice as choice
+    from solvers.core.problem import Problem
+
+    form, kind, size = name.split("-")
+    if form == "one":
+        one = knapsack_classes.instance(_class(kind), int(size), LARGEST, seed)
+        return Problem.from_arrays(
+            one.profit.astype(np.float64),
+            one.weight[None, :].astype(np.float64),
+            row_upper=[float(one.capacity)],
+            upper=1.0,
+            integrality=np.ones(one.num_items, dtype=bool),
+            maximize=True,
+        )
+    if form == "choice":
+        return choice.model_of(choice.instance(kind, int(size), 10, LARGEST, seed))
+    if form == "rows":
+        drawn = knapsack_multidimensional.drawn(int(size), int(kind), 0.5, seed)
+        return knapsack_multidimensional.as_model(drawn.problem)
+    return several.as_model(several.drawn(_class(kind), int(size), 5, seed, form == "several"))
+
+
+def _class(word: str) -> str:
+    return word.replace("_", "-").replace("+", " ")
+
+
 SOLVE: dict[str, Callable[[Path, float | None, int, str, argparse.Namespace], Result]] = {
     "mip": mixed_integer,
     "walkers": walks,
     "pdlp": linear,
+    "knapsack": knapsack,
 }
 """By engine: file, best known objective, seed and group to what is compared."""

@@ -20,6 +20,7 @@ OTHERS = 255
 """The code of an element whose bounds are read, and the number of other codes."""
 
 PAIR_BYTES = 16
+"""Of a lower and an upper bound."""
 
 
 @dataclass(frozen=True, eq=False)

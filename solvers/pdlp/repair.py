@@ -54,8 +54,7 @@ GPU_FROM_NONZEROS = 200_000
 """From this size on the projections of an answer from a GPU run there: a round copies its part of
 the matrix, which takes as long as a hundred iterations of a smaller one on the CPU."""
 
-ITERATIONS = 300
-ROUNDS = 10
+ITERATIONS, ROUNDS = 300, 10
 """Conjugate gradient iterations of a round at the most, and rounds."""
 
 

@@ -101,8 +101,7 @@ def first_y(problem: Problem, start: Start | None) -> FloatArray:
     return allowed_duals(row_dual, problem.row_lower, problem.row_upper)
 
 
-COLUMN_VECTORS = 17
-ROW_VECTORS = 15
+COLUMN_VECTORS, ROW_VECTORS = 17, 15
 """Vectors of a solve at the most: data, scaling, iterates, best points, and passing ones."""
 
 PADDING = 1.4

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
 from benchmarks.constants_in_source import NATIVE, ROOT, Constant, find
+from benchmarks.constants_page import lines_of, write_page
 
 
-def test_every_constant_of_the_mip_engine_stands_on_the_page():
-    page = (ROOT / "docs" / "mip-constants.md").read_text()
+@pytest.mark.parametrize("engine", ["mip", "pdlp", "knapsack"])
+def test_every_constant_of_an_engine_stands_on_its_page(engine):
+    page = (ROOT / "docs" / f"{engine}-constants.md").read_text()
     known = {name.rpartition(".")[2] for name in re.findall(r"`([\w.]+)`", page)}
-    missing = {one.key for one in find("solvers/mip") if one.name not in known}
+    names = {one.key: one.name.rpartition(".")[2] for one in find(f"solvers/{engine}")}
+    missing = {key for key, name in names.items() if name not in known}
     assert not missing, "measure them: python -m benchmarks.constants"
 
 
-def test_constants_of_the_mip_engine_have_a_reason():
-    without = [one.key for one in find("solvers/mip") if not one.reason]
+@pytest.mark.parametrize("engine", ["mip", "pdlp"])
+def test_constants_of_an_engine_have_a_reason(engine):
+    without = [one.key for one in find(f"solvers/{engine}") if not one.reason]
     assert not without, "a constant wants a text with its unit and why it is what it is"
 
 
@@ -43,3 +48,55 @@ def test_numbers_of_both_languages_are_one_constant():
 )
 def test_an_integer_stays_one(value, factor, expected):
     assert Constant("A", value, "", (("a.py", 0, 1),)).times(factor) == expected
+
+
+RECORDS = {
+    json.loads(path.read_text())["table"]: path
+    for path in sorted((ROOT / "benchmarks" / "results").glob("constants-*.json"))
+}
+"""The latest record of each table."""
+
+PAGES = ("mip-constants.md", "pdlp-constants.md", "knapsack-constants.md")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_tables_are_what_their_records_say(page):
+    text = (ROOT / "docs" / page).read_text()
+    tables = re.findall(r"<!-- constants of ([\w-]+) -->\n(.*?)<!-- end", text, re.DOTALL)
+    assert tables
+    for name, written in tables:
+        lines = lines_of(json.loads(RECORDS[name].read_text()))
+        assert set(written.splitlines()) <= set(lines), "python -m benchmarks.constants_page"
+
+
+def test_a_table_has_rows_for_what_changes_and_lists_for_the_rest(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "before\n<!-- constants of pdlp -->\nold\n<!-- end of the constants -->\nafter\n"
+    )
+    rows = [
+        {"constant": "pdlp.a.MOVES", "value": "1", "models": 3, "half": 2, "twice": 0},
+        {"constant": "pdlp.a.STAYS", "value": "2", "models": 3, "half": 0, "twice": 0},
+        {"constant": "pdlp.a.UNKNOWN", "value": "3", "models": 0, "half": None, "twice": None},
+        {"constant": "pdlp.a.FAILS", "value": "4", "models": 3, "half": None, "twice": None},
+    ]
+    rows = [{**row, "half: more": "+0.5", "twice: more": ""} for row in rows]
+    noise = [{"group": "", "changed": 1, "models": 3, "more": "-0.1"}]
+    record = {"table": "pdlp", "command": "python -m x", "rows": rows, "noise": noise}
+    write_page(page, record)
+    text = page.read_text()
+    assert text.startswith("before\n")
+    assert text.endswith("after\n")
+    assert "old" not in text
+    assert "| `a.MOVES` | 1 | 3 | 2: +0.5 | 0 |" in text
+    assert "beside each: `a.STAYS` (3)." in text
+    assert "names these: `a.UNKNOWN`." in text
+    assert "not run: `a.FAILS`." in text
+    assert "* Another seed: 1 of 3 differ, -0.1." in text
+
+
+def test_a_page_without_a_place_for_a_table_is_refused(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("nothing\n")
+    with pytest.raises(SystemExit, match="no place for the table pdlp"):
+        write_page(page, {"table": "pdlp", "rows": []})

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device, find_device
 from solvers.core.errors import EngineError, ProblemError
-from solvers.core.machine import threads_for, usable_cores
+from solvers.core.machine import STEPS_PER_LOOK, threads_for, usable_cores
 from solvers.core.progress import Progress
 from solvers.knapsack.batch.kernels.many import (
     FAMILY,
@@ -163,10 +163,6 @@ def _slots(device: Device, words: int, count: int, threads: int) -> int:
     return max(1, min(count, warps, memory // each if memory else warps))
 
 
-STEPS_PER_ITEM = 4
-"""Elementary steps of adding an item up."""
-
-
 BoolArray = npt.NDArray[np.bool_]
 
 
@@ -308,7 +304,7 @@ def _checked(
     flags = np.zeros(problems.profit.size, dtype=np.bool_)
     value, load = np.zeros((2, len(problems)), dtype=np.int64)
     arguments = (problems.starts, problems.profit, problems.weight, found.packed, found.words)
-    work = STEPS_PER_ITEM * problems.profit.size
+    work = STEPS_PER_LOOK * problems.profit.size
     add_up(*arguments, flags, value, load, threads_for(work, threads))
     claimed = (found.ending == SOLVED) | (found.ending == OUTGROWN)
     wrong = claimed & ((value != found.value) | (load > problems.capacity))

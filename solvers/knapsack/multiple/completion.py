@@ -21,7 +21,7 @@ import numpy as np
 
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.multiple.items import NOWHERE, Best
+from solvers.knapsack.multiple.items import LONGEST, NOWHERE, Best
 from solvers.knapsack.multiple.prices import EXACT_BITS, MOST_SCALE_BITS
 from solvers.native.knapsack_multiple_patterns import list_patterns
 from solvers.native.knapsack_multiple_split import split
@@ -31,9 +31,6 @@ MOST_FILLINGS = 4_000
 
 LISTING_NODES = 200_000
 """Nodes of a listing at most: some hundredths of a second."""
-
-LONGEST = 48
-"""Items of a filling at most."""
 
 MOST_NODES = 2_000
 """Nodes at most: some seconds."""

@@ -17,6 +17,9 @@ from solvers.core.progress import Progress
 from solvers.knapsack.engine import Tell
 from solvers.knapsack.items import LARGEST, IntArray
 
+LONGEST = 48
+"""Items of a filling of one knapsack, or of a pattern, at most."""
+
 NOWHERE = -1
 """Stands for the knapsack of an item that is left out."""
 

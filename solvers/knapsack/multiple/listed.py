@@ -14,7 +14,7 @@ import numpy.typing as npt
 from solvers.core.progress import Progress
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.items import IntArray, Knapsack
-from solvers.knapsack.multiple.items import NOWHERE, Best
+from solvers.knapsack.multiple.items import LONGEST, NOWHERE, Best
 from solvers.knapsack.multiple.prices import PriceSearch
 from solvers.native.knapsack_multiple_cover import search as search_cover
 from solvers.native.knapsack_multiple_patterns import list_patterns
@@ -43,9 +43,6 @@ FIRST_PATTERNS = 1_000
 
 FEW_PATTERNS, MOST_PATTERNS = 60_000, 600_000
 """Patterns that are listed at most: before a search item by item was tried, and after that."""
-
-LONGEST = 48
-"""Items of a pattern at most."""
 
 LISTING_NODES = 3_000_000
 """Nodes of the listing of one kind's patterns at most: some tenths of a second."""

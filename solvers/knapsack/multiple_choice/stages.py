@@ -126,6 +126,7 @@ STOP = 16
 """Place of what another thread sets to end ``advance`` before a class is in."""
 
 CONTROLS = 17
+"""Numbers that steer ``advance``, by their places above."""
 
 EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
 """Why ``advance`` returns: the list is empty, there is no room for the next class, the history

@@ -44,6 +44,7 @@ from solvers.kernels.family import Family
 from solvers.pdlp.kernels.measure import SUMS
 
 BLOCK = 1024
+"""Threads of the one block that sums and decides: the most that a block may have."""
 
 DECIDE = Kernel(
     name="decide",

@@ -27,6 +27,7 @@ TEAM = 256
 """Threads of a team: eight warps, for the eight slices of a unit."""
 
 REAL_BYTES = 8
+"""Of a number in double precision."""
 
 
 def matrix_arguments(prefix: str = "") -> tuple[Argument, ...]:

@@ -24,6 +24,7 @@ from solvers.pdlp.kernels.matrix import (
 from solvers.sparse.slices import Slices
 
 SUMS = 7
+"""Sums and largest values that a check needs of each side."""
 
 ROWS_PER_SLOT = 2048
 """Rows whose terms the CPU adds one after the other before sums are combined."""

@@ -32,6 +32,7 @@ from solvers.pdlp.kernels.matrix import matrix_arguments, matrix_bytes
 from solvers.pdlp.kernels.step import COLUMN_SIDE, ROW_SIDE, side_bytes
 
 BLOCK = 1024
+"""Threads of a block: the most that it may have, so that few blocks wait for each other."""
 
 ARGUMENTS = (
     *matrix_arguments("column_"),

@@ -40,12 +40,16 @@ WARPS = 4
 """Warps of a block, each with a problem of its own."""
 
 LANES = 32
+"""Threads of a warp."""
+
 NEAR_ROOM = 120
 """States of a list that has its place in shared memory: with it, the 227 KB of a H200's processor
 hold 6 blocks with problems of 64 items, for which there are registers too; and most lists of
 problems that are not made to be hard fit."""
 
 BYTES = 8
+"""Of a whole number."""
+
 STEPS_PER_ITEM = 300
 """Elementary steps that an item of a problem of 50 takes in the median of the benchmark's."""
 

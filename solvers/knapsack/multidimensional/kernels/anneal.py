@@ -25,6 +25,8 @@ WARPS = 8
 """Warps of a block, each with a replica of its own; they share the weights."""
 
 LANES = 32
+"""Threads of a warp."""
+
 MOST_MOVABLE = 256
 """Items that may move: a replica's packing is a few bits in each lane's register."""
 

@@ -30,6 +30,7 @@ TICKET_LINE = 32
 """First place of what blocks write at the same time: two cache lines behind what they read."""
 
 CONTROL_SIZE = 48
+"""Numbers that a stage keeps for all blocks, each part in cache lines of its own."""
 
 THREADS, EACH = 256, 7
 """Threads of a block and states that each one merges; an odd number spreads the accesses of lanes
@@ -39,6 +40,7 @@ blocks at once."""
 TILE = THREADS * EACH
 
 LANES = 32
+"""Threads of a warp."""
 
 KEY_BYTES, HISTORY_BYTES = 16, 12
 """Bytes of a state's profit and weight, and of its history and ancestor."""
