@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar, overload
 
 T = TypeVar("T")
@@ -32,3 +32,16 @@ class LazySequence(Sequence[T]):
         if not -size <= index < size:
             raise IndexError(f"There are {size} members, so there is no number {index}.")
         return self._at(int(index) % size)
+
+
+class MadeSequence(LazySequence[T]):
+    """Members that a function makes of their places; it can be pickled if the function can."""
+
+    def __init__(self, size: int, make: Callable[[int], T]) -> None:
+        self._size, self._make = size, make
+
+    def __len__(self) -> int:
+        return self._size
+
+    def _at(self, index: int) -> T:
+        return self._make(index)

@@ -7,10 +7,15 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+import numpy.typing as npt
+
 from gpu_bridge.outcome import Outcome, SolutionStatus, StopReason, crossed_bounds_outcome
 from gpu_bridge.pipeline.dispatch import report, solve
 from solvers.core.errors import CrossedBoundsError
-from solvers.core.problem import FloatArray, Problem
+from solvers.core.problem import BoolArray, FloatArray, Problem
+
+IndexArray = npt.NDArray[np.int64]
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options
@@ -58,6 +63,17 @@ def solve_made(
         left = max(0.0, round(options.time_limit - (perf_counter() - began), 3))
         options = replace(options, time_limit=left)
     return solve(problem, options, start=given)
+
+
+def places_of(A: Any, rows: IndexArray, columns: npt.NDArray[Any]) -> tuple[IndexArray, BoolArray]:
+    """Return where entries (k,) stand in a matrix by rows, and which of them it has."""
+    width = np.int64(max(1, A.shape[1]))
+    row_of = np.repeat(np.arange(A.shape[0], dtype=np.int64), np.diff(A.indptr))
+    known, wanted = row_of * width + A.indices, rows * width + columns
+    places = np.searchsorted(known, wanted)
+    found = places < known.size
+    found[found] = known[places[found]] == wanted[found]
+    return places, found
 
 
 def may_be_loaded(outcome: Outcome, options: Options) -> bool:

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_bridge.lazy import LazySequence
+from gpu_bridge.lazy import MadeSequence
 from gpu_bridge.pipeline.pool_search import with_binaries
 from solvers.core.errors import UnsupportedModelError
 from solvers.core.problem import FloatArray, Problem
@@ -43,19 +44,13 @@ class OrderedSet:
     members: tuple[int | FixedMember, ...]
 
 
-class JoinedNames(LazySequence[str]):
-    """Names followed by more names; the first are still read only when they are asked for."""
+def joined_names(first: Sequence[str], more: Sequence[str]) -> Sequence[str]:
+    """Return names followed by more; the first are still read only when they are asked for."""
+    return MadeSequence(len(first) + len(more), partial(_joined_name, first, more))
 
-    def __init__(self, first: Sequence[str], more: Sequence[str]) -> None:
-        self._first = first
-        self._more = more
 
-    def __len__(self) -> int:
-        return len(self._first) + len(self._more)
-
-    def _at(self, index: int) -> str:
-        size = len(self._first)
-        return self._first[index] if index < size else self._more[index - size]
+def _joined_name(first: Sequence[str], more: Sequence[str], place: int) -> str:
+    return first[place] if place < len(first) else more[place - len(first)]
 
 
 @dataclass
@@ -112,8 +107,8 @@ def add_ordered_sets(problem: Problem, sets: Sequence[OrderedSet]) -> Problem:
         len(new.column_names),
         new.rows,
         new.sides,
-        None if names is None else JoinedNames(names, new.column_names),
-        None if row_names is None else JoinedNames(row_names, new.row_names),
+        None if names is None else joined_names(names, new.column_names),
+        None if row_names is None else joined_names(row_names, new.row_names),
     )
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
-import numpy.typing as npt
 
+from gpu_bridge.adapters.arrays import IndexArray, places_of
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.batch.outcomes import Outcomes
 from gpu_bridge.batch.solve_many import solve_many
@@ -25,8 +25,6 @@ from solvers.core.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
     from gpu_bridge.options import Options
-
-IndexArray = npt.NDArray[np.int64]
 
 
 class TableResults(ABC):
@@ -283,13 +281,8 @@ class TableData:
         ProblemError
             The model lacks one of them.
         """
-        A = self.problem.matrix
-        width = max(1, self.problem.num_columns)
-        row_of = np.repeat(np.arange(A.shape[0], dtype=np.int64), np.diff(A.indptr))
-        known = row_of * width + A.indices
-        wanted = rows * width + columns
-        places = np.minimum(np.searchsorted(known, wanted), max(0, known.size - 1))
-        if not known.size or (known[places] != wanted).any():
+        places, found = places_of(self.problem.matrix, rows, columns)
+        if not found.all():
             raise ProblemError(
                 f"The table has a column '{key}', but the model has no coefficient there, or a "
                 "zero, whose place the numbers could take; give it one that is not zero."

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from gpu_bridge.batch.batch import Batch
 from gpu_bridge.batch.outcomes import Singles
-from gpu_bridge.lazy import LazySequence
+from gpu_bridge.lazy import MadeSequence
 from gpu_bridge.options import Options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.report.progress import BridgeProgress
@@ -200,7 +201,11 @@ def solve_knapsack_batch(
     answer = run_beside(
         lambda own: _solve_batch(batch, options, own), DetachableProgress(progress), ENGINE
     )
-    return None if answer is None else Knapsacks(Lazily(batch, Told.of(answer, progress), options))
+    if answer is None:
+        return None
+    told = Told.of(answer, progress)
+    made = MadeSequence(len(batch), partial(_outcome, batch, told, options))
+    return Knapsacks(made, batch, told=told, threads=options.threads)
 
 
 def _solve_batch(batch: Batch, options: Options, progress: Progress) -> ManyPackings | None:
@@ -280,20 +285,9 @@ def _whole(
     return None
 
 
-class Lazily(LazySequence[Outcome]):
-    """Outcomes of a batch's members, each made and checked when it is asked for."""
-
-    def __init__(self, batch: Batch, told: Told, options: Options) -> None:
-        self.batch = batch
-        self.told = told
-        self.options = options
-
-    def __len__(self) -> int:
-        return len(self.batch)
-
-    def _at(self, index: int) -> Outcome:
-        x = self.told.answer.of(index).astype(np.float64)
-        return self.told.outcome(index, self.batch.member(index), x, 1, self.options)
+def _outcome(batch: Batch, told: Told, options: Options, k: int) -> Outcome:
+    x = told.answer.of(k).astype(np.float64)
+    return told.outcome(k, batch.member(k), x, 1, options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,15 +297,13 @@ class Knapsacks(Singles):
     All sums are exact in double precision. What is not proven is verified one by one.
     """
 
-    outcomes: Lazily
-
-    @property
-    def _answer(self) -> ManyPackings:
-        return self.outcomes.told.answer
+    batch: Batch
+    told: Told = field(kw_only=True)
+    threads: int = field(kw_only=True)
 
     def statuses(self) -> list[SolutionStatus]:
         """Return the status of each."""
-        answer = self._answer
+        answer = self.told.answer
         found = [
             SolutionStatus.OPTIMAL if feasible else SolutionStatus.INFEASIBLE
             for feasible in answer.feasible.tolist()
@@ -322,7 +314,7 @@ class Knapsacks(Singles):
 
     def numbers(self, name: str) -> FloatArray:
         """Return 'objective', 'bound' or 'iterations' of each."""
-        answer, batch = self._answer, self.outcomes.batch
+        answer, batch = self.told.answer, self.batch
         if name == "iterations":
             return np.full(len(self), np.nan)
         sign = -1.0 if batch.problem.maximize else 1.0
@@ -335,7 +327,7 @@ class Knapsacks(Singles):
 
     def array(self, name: str) -> FloatArray:
         """Return an array of points or activities; there are no duals."""
-        batch = self.outcomes.batch
+        batch = self.batch
         if name == "x":
             return self._points()
         width = 1 if name in ("row_activity", "row_dual") else batch.problem.num_columns
@@ -350,9 +342,9 @@ class Knapsacks(Singles):
         from solvers.core.machine import threads_for
         from solvers.native.knapsack_batch_check import points
 
-        answer, outcomes = self._answer, self.outcomes
-        out = np.empty((len(self), outcomes.batch.problem.num_columns))
-        threads = threads_for(STEPS_PER_ITEM * out.size, outcomes.options.threads)
+        answer = self.told.answer
+        out = np.empty((len(self), self.batch.problem.num_columns))
+        threads = threads_for(STEPS_PER_ITEM * out.size, self.threads)
         packed = answer.packed.astype(np.bool_, copy=False)  # there is one copy of each item
         points(packed, answer.feasible, out, threads)
         return out

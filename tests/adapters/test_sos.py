@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 import gpu_bridge as gb
 from gpu_bridge.adapters.sos import (
     FixedMember,
-    JoinedNames,
     OrderedSet,
     add_ordered_sets,
     imply_bounds,
+    joined_names,
 )
 from solvers.core.errors import UnsupportedModelError
 from solvers.core.problem import Problem
@@ -110,6 +110,6 @@ def test_names_follow_each_other() -> None:
     assert list(larger.column_names) == ["a", "b", "s.switch[1]", "s.switch[2]"]
     assert list(larger.row_names) == ["r", "s[a].upper", "s[b].upper", "s.one"]
     assert larger.row_names[-1] == "s.one"
-    assert JoinedNames(["a"], ["b", "c"])[1:] == ["b", "c"]
+    assert joined_names(["a"], ["b", "c"])[1:] == ["b", "c"]
     with pytest.raises(IndexError):
-        JoinedNames(["a"], ["b"])[2]
+        joined_names(["a"], ["b"])[2]

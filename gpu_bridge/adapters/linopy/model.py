@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from gpu_bridge.adapters.arrays import fits
+from gpu_bridge.adapters.arrays import IndexArray, fits, places_of
 from gpu_bridge.adapters.sos import OrderedSet, add_ordered_sets
-from gpu_bridge.lazy import LazySequence
+from gpu_bridge.lazy import MadeSequence
 from gpu_bridge.outcome import Outcome
 from solvers.core.outcome import Basis
 from solvers.core.problem import BoolArray, FloatArray, Problem
-
-IndexArray = npt.NDArray[np.int64]
 
 
 @dataclass(eq=False)
@@ -75,14 +73,9 @@ class SolverModel:
         """
         A = self.matrix
         A.sum_duplicates()
-        height, width = A.shape
-        keys = np.repeat(np.arange(height, dtype=np.int64), np.diff(A.indptr)) * width + A.indices
-        wanted = np.asarray(rows, dtype=np.int64) * width + columns
-        places = np.searchsorted(keys, wanted)
-        known = places < keys.size
-        known[known] = keys[places[known]] == wanted[known]
-        if not known.all():
-            k = int(np.flatnonzero(~known)[0])
+        places, found = places_of(A, np.asarray(rows, dtype=np.int64), columns)
+        if not found.all():
+            k = int(np.flatnonzero(~found)[0])
             raise KeyError(
                 f"'{self.column_names[int(columns[k])]}' has no coefficient in "
                 f"'{self.row_names[int(rows[k])]}'"
@@ -90,26 +83,17 @@ class SolverModel:
         A.data[places] = values
 
 
-class LabelNames(LazySequence[str]):
-    """Names such as ``Generator-p[2015-01-01, gas]``, found by linopy's labels (n,).
+def _label_names(labels: IndexArray, position: Callable[[int], Any]) -> Sequence[str]:
+    """Return names such as ``Generator-p[2015-01-01, gas]``, found by linopy's labels (n,).
 
-    Parameters
-    ----------
-    labels : (n,) array of int
-    position : callable
-        Returns the name and the coordinates that belong to a label.
+    ``position`` returns the name and the coordinates that belong to a label.
     """
+    return MadeSequence(len(labels), partial(_label_name, labels, position))
 
-    def __init__(self, labels: IndexArray, position: Callable[[int], Any]) -> None:
-        self._labels = labels
-        self._position = position
 
-    def __len__(self) -> int:
-        return len(self._labels)
-
-    def _at(self, index: int) -> str:
-        name, place = self._position(int(self._labels[index]))
-        return f"{name}[{', '.join(map(str, place.values()))}]" if place else str(name)
+def _label_name(labels: IndexArray, position: Callable[[int], Any], place: int) -> str:
+    name, coordinates = position(int(labels[place]))
+    return f"{name}[{', '.join(map(str, coordinates.values()))}]" if coordinates else str(name)
 
 
 def read_model(model: Any) -> SolverModel:
@@ -128,8 +112,8 @@ def read_model(model: Any) -> SolverModel:
         row_lower=np.where(sense != "<", sides, -np.inf),
         row_upper=np.where(sense != ">", sides, np.inf),
         maximize=model.objective.sense == "max",
-        column_names=LabelNames(M.vlabels, model.variables.get_label_position),
-        row_names=LabelNames(labels, model.constraints.get_label_position),
+        column_names=_label_names(M.vlabels, model.variables.get_label_position),
+        row_names=_label_names(labels, model.constraints.get_label_position),
         sets=list(_ordered_sets(model, M.vlabels)),
     )
 

@@ -9,11 +9,11 @@ from typing import Any, TextIO
 import numpy as np
 import xarray
 
+from gpu_bridge.adapters.arrays import IndexArray
 from gpu_bridge.adapters.linopy.answer import linopy_status
 from gpu_bridge.adapters.linopy.model import read_model
 from gpu_bridge.adapters.table import (
     SIDE,
-    IndexArray,
     TableData,
     TableResults,
     columns_of,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from operator import is_
 from typing import Any, NamedTuple
 
@@ -11,22 +13,18 @@ from pyomo.core.base.set import GlobalSets
 
 from gpu_bridge.adapters.pyomo.entries import sides
 from gpu_bridge.adapters.pyomo.interface import IncompatiblePyomoModelError
-from gpu_bridge.lazy import LazySequence
+from gpu_bridge.lazy import MadeSequence
 from solvers.core.errors import CrossedBoundsError
 from solvers.core.problem import BoolArray, FloatArray
 
 
-class ComponentNames(LazySequence[str]):
-    """Names of Pyomo components, put together at each look: few are ever asked for."""
+def component_names(components: list[Any]) -> Sequence[str]:
+    """Return names of Pyomo components, put together at each look: few are ever asked for."""
+    return MadeSequence(len(components), partial(_component_name, components))
 
-    def __init__(self, components: list[Any]) -> None:
-        self._components = components
 
-    def __len__(self) -> int:
-        return len(self._components)
-
-    def _at(self, index: int) -> str:
-        return str(self._components[index].name)
+def _component_name(components: list[Any], place: int) -> str:
+    return str(components[place].name)
 
 
 ROUNDING = 1e-6

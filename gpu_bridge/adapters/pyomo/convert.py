@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, compress
@@ -18,7 +19,7 @@ import numpy as np
 from pyomo.common.gc_manager import PauseGC
 from pyomo.core.base import minimize
 
-from gpu_bridge.adapters.pyomo.arrays import BoundsReader, ComponentNames
+from gpu_bridge.adapters.pyomo.arrays import BoundsReader, component_names
 from gpu_bridge.adapters.pyomo.collect import RowCollector
 from gpu_bridge.adapters.pyomo.components import (
     Parts,
@@ -252,8 +253,8 @@ class _KeptRows:
     cost: FloatArray
     matrix: SparseRows
     constraints: list[Any]
-    column_names: ComponentNames
-    row_names: ComponentNames
+    column_names: Sequence[str]
+    row_names: Sequence[str]
     is_checked: bool = False
 
     @classmethod
@@ -266,8 +267,8 @@ class _KeptRows:
             cost=_cost(whole),
             matrix=whole.last(len(rows) - 1) if kept[1:].all() else whole.select(kept),
             constraints=constraints,
-            column_names=ComponentNames(free.columns),
-            row_names=ComponentNames(constraints),
+            column_names=component_names(free.columns),
+            row_names=component_names(constraints),
         )
 
     def is_shaped_as(self, matrix: SparseRows, kept: BoolArray) -> bool:

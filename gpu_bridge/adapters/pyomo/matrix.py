@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gpu_bridge.adapters.arrays import places_of
 from gpu_bridge.adapters.pyomo.entries import IndexArray, RowArray
 from gpu_bridge.adapters.pyomo.rows import ModelRows
 from solvers.core.errors import ProblemError
@@ -120,12 +121,8 @@ class _Places:
     @cached_property
     def in_whole(self) -> IndexArray | None:
         """The place of each entry over all variables; None where an entry has none, being zero."""
-        columns = np.int64(self._whole.shape[1])
-        known = self._whole.row * columns + self._whole.indices
-        wanted = self._row_of.astype(np.int64) * columns + self._column_of
-        places = np.minimum(np.searchsorted(known, wanted), max(0, known.size - 1))
-        found = known.size and np.array_equal(known[places], wanted)
-        return places if found else None
+        places, found = places_of(self._whole, self._row_of.astype(np.int64), self._column_of)
+        return places if found.size and found.all() else None
 
     @cached_property
     def in_free(self) -> BoolArray:
