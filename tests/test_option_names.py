@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +18,9 @@ from gpu_bridge.option_names import ANY, INTERFACES, OTHERS, TABLE, OtherName
 from gpu_bridge.option_translation import translate
 from gpu_bridge.option_values import Meaning
 from gpu_bridge.options import make_options, option_rows
-from gpu_bridge.report.option_docs import absent_table, names_table
 from solvers.core.errors import OptionError
 from tests.cases import through
+from tests.hook import docs_hook
 from tests.locations import ROOT
 
 WITH_OPTION = [row for row in TABLE if row.option is not None]
@@ -351,18 +350,15 @@ def test_the_command_line(
 
 
 def test_the_page_has_every_name() -> None:
-    spec = importlib.util.spec_from_file_location("generated", ROOT / "docs/hooks/generated.py")
-    assert spec is not None
-    assert spec.loader is not None
-    hook = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(hook)
+    hook = docs_hook()
     text = (ROOT / "docs" / "option-names.md").read_text("utf-8")
     page = SimpleNamespace(file=SimpleNamespace(src_uri="option-names.md"))
     built = hook.on_page_markdown(text, page=page)
-    assert names_table() in built
-    assert absent_table() in built
+    names, absent = hook.names_table(), hook.absent_table()
+    assert names in built
+    assert absent in built
     for row in WITH_OPTION:
-        assert all(f"`{name}`" in names_table() for name in row.names)
+        assert all(f"`{name}`" in names for name in row.names)
     for row in WITHOUT:
-        assert all(f"`{name}`" in absent_table() for name in row.names)
-        assert row.harmless == ANY or row.hint in absent_table()
+        assert all(f"`{name}`" in absent for name in row.names)
+        assert row.harmless == ANY or row.hint in absent

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gpu_bridge.cli.parser import text_table
 from gpu_bridge.option_values import OptionRow
 from gpu_bridge.options import Options, make_options, option_table
-from gpu_bridge.report.option_docs import markdown_table, text_table
 from solvers.core.errors import OptionError
 from tests.cases import through
+from tests.hook import docs_hook
 
 TABLE = {row.name: row for row in option_table()}
 
@@ -252,7 +253,7 @@ def test_ranges_read_well() -> None:
 
 
 def test_documents_name_every_option_with_its_default_and_sentence() -> None:
-    markdown, text = markdown_table(), text_table()
+    markdown, text = docs_hook().markdown_table(), text_table()
     for row in option_table():
         line = _line_of(markdown, f"| `{row.name}` |")
         assert row.sentence in line

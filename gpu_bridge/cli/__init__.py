@@ -109,7 +109,7 @@ def run_devices() -> ExitCode:
 
 def run_options() -> ExitCode:
     """Show the option table; return the exit code."""
-    from gpu_bridge.report.option_docs import text_table
+    from gpu_bridge.cli.parser import text_table
 
     print(text_table(), end="")
     return ExitCode.OPTIMAL

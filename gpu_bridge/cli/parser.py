@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode, exit_code_help
 from gpu_bridge.option_values import OptionRow
 from gpu_bridge.options import option_rows, option_table
-from gpu_bridge.report.option_docs import default_text
 from solvers.core.errors import OptionError
 
 OPTION_PREFIX = "option_"
@@ -229,3 +229,24 @@ def _add_flag(group: Any, row: OptionRow) -> None:
     else:
         metavar = "FILE" if row.name.endswith("_file") else "VALUE"
         group.add_argument(flag, dest=destination, metavar=metavar, help=help_text)
+
+
+def text_table() -> str:
+    """Return the option table for a terminal: a line of facts and a sentence for each option."""
+    lines = []
+    for row in option_table():
+        facts = f"{row.kind}, default {default_text(row.default)}"
+        if row.range:
+            facts += f", {row.range}"
+        lines.append(f"{row.name:<23} {facts}")
+        lines += textwrap.wrap(
+            row.sentence, 96, initial_indent=" " * 24, subsequent_indent=" " * 24
+        )
+    return "\n".join(lines) + "\n"
+
+
+def default_text(default: Any) -> str:
+    """Return a default as one would write it on a command line."""
+    if default is None or isinstance(default, bool):
+        return str(default).lower()
+    return str(default)
