@@ -52,11 +52,11 @@ def pool_solutions(outcome: Outcome) -> tuple[PoolSolution, ...]:
     x = outcome.x
     if x is None or not outcome.solution_status.has_point:
         return ()
-    key = _key(x, outcome.problem)
+    key = key_of(x, outcome.problem)
     seconds, source = found_by(outcome) or (outcome.seconds, outcome.engine)
     others = []
     for entry in outcome.pool:
-        if np.array_equal(_key(entry.x, outcome.problem), key):
+        if key_of(entry.x, outcome.problem) == key:
             seconds, source = entry.seconds, entry.source
         else:
             x_whole = _whole(entry.x, outcome.problem)
@@ -71,11 +71,11 @@ def unverified_point(outcome: Outcome) -> FloatArray | None:
     return outcome.x if approximate else outcome.candidate
 
 
-def _key(x: FloatArray, problem: Problem | None) -> FloatArray:
+def key_of(x: FloatArray, problem: Problem | None) -> bytes:
     """Return what tells points apart: the integer variables, all where there are none."""
-    if problem is None or not problem.is_mip:
-        return x
-    return np.rint(x[problem.integrality])
+    if problem is not None and problem.is_mip:
+        x = np.rint(x[problem.integrality])
+    return (x + 0.0).tobytes()
 
 
 def _whole(x: FloatArray, problem: Problem | None) -> FloatArray:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_bridge.solution_pool import pool_solutions
+from gpu_bridge.solution_pool import key_of, pool_solutions
 from solvers.core.errors import ProblemError
 from solvers.core.linear_algebra import SparseRows
 from solvers.core.outcome import PoolSolution, SolutionStatus
@@ -170,9 +170,5 @@ def _options_of_step(options: Options, progress: Progress) -> Options:
 
 
 def _others(problem: Problem, outcome: Outcome, known: list[PoolSolution]) -> list[PoolSolution]:
-    keys = {_key(problem, entry.x) for entry in known}
-    return [entry for entry in pool_solutions(outcome) if _key(problem, entry.x) not in keys]
-
-
-def _key(problem: Problem, x: FloatArray) -> tuple[float, ...]:
-    return tuple(np.rint(x[problem.integrality]).tolist())
+    keys = {key_of(entry.x, problem) for entry in known}
+    return [entry for entry in pool_solutions(outcome) if key_of(entry.x, problem) not in keys]

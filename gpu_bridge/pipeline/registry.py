@@ -62,8 +62,6 @@ class Engine:
         Which of them, for a problem for which this engine was asked.
     in_doubles : bool
         Whether magnitudes that doubles cannot hold together make its claims doubtful.
-    instead : str
-        What that sentence proposes besides ``method='auto'``.
     """
 
     kinds: frozenset[ProblemKind]
@@ -73,7 +71,6 @@ class Engine:
     treats: str
     place: Callable[[Problem, Options], str] = place_by_device
     in_doubles: bool = True
-    instead: str = ""
 
 
 FIRST_ORDER = frozenset({"iteration_limit", "crossover"})
@@ -95,7 +92,6 @@ ENGINES = {
         pdlp.run,
         FIRST_ORDER,
         "linear programs only",
-        instead=", or relax=True for its relaxation",
     ),
     "ipm": Engine(
         LINEAR,
@@ -103,7 +99,6 @@ ENGINES = {
         interior_point.run,
         FIRST_ORDER,
         "linear programs only",
-        instead=", or relax=True for its relaxation",
     ),
     "simplex": Engine(
         LINEAR,
@@ -112,7 +107,6 @@ ENGINES = {
         frozenset({"iteration_limit", "simplex_variant"}),
         "linear programs only",
         simplex.place,
-        instead=", or relax=True for its relaxation",
     ),
     "mip": Engine(
         frozenset({ProblemKind.MIP, *KNAPSACKS}),
@@ -265,9 +259,10 @@ def _asked_for(problem: Problem, options: Options, found: ProblemClass) -> Choic
     """Return the engine that was asked for."""
     engine = ENGINES[options.method]
     if found.kind not in engine.kinds:
+        instead = ", or relax=True for its relaxation" if engine.kinds == LINEAR else ""
         raise OptionError(
             f"method='{options.method}' treats {engine.treats}, and this is {found.sentence}; use "
-            f"method='auto'{engine.instead}."
+            f"method='auto'{instead}."
         )
     place = engine.place(problem, options) if "cuda" in engine.devices else "cpu"
     return Choice(options.method, place, f"{found.sentence}; the method was asked for")

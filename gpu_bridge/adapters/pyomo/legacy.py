@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import inspect
 import logging
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +155,8 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         if failure is None:
             finish(solved.loader, config)
         if report_timing:
-            self._report(solved.timer)
+            # what the old interface promises; the answer is not lost where it breaks
+            safe(sys.stdout).write(f"{solved.timer}\n")
         load_here = load_solutions and (twin is None or not solved.loader.may_be_loaded)
         translated = make_legacy_results(self, model, solved, load_here, wanted)
         if twin is not None:
@@ -196,12 +198,6 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
     def warm_start_capable(self) -> bool:
         """Return True: ``solve(model, warmstart=True)`` works."""
         return True
-
-    def _report(self, timer: Any) -> None:
-        import sys
-
-        # what the old interface promises of report_timing; the answer is not lost where it breaks
-        safe(sys.stdout).write(f"{timer}\n")
 
 
 NO_FILES = frozenset(

@@ -18,28 +18,47 @@ from solvers.core.problem import FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class ModelRows:
+class Entries:
     """Rows ``lower <= coefficients * variables + constant <= upper`` as parallel arrays.
 
     Parameters
     ----------
-    rows : list
-        Objective (or None) and constraint data, (m,).
     coefficients, variables, row_of
         The entries, (k,) each; a variable may appear more than once in a row.
     constants, lower, upper : (m,) arrays
-    before, same, same_rows : list, int, int
-        The variables of the last look, if nothing has gone since, of which the first ``same`` ones
-        are those of this one, in the first ``same_rows`` rows.
     """
 
-    rows: list[Any]
     coefficients: FloatArray
     variables: list[Any]
     row_of: RowArray
     constants: FloatArray
     lower: FloatArray
     upper: FloatArray
+
+    def are_last_of(self, rows: ModelRows, begin: int) -> bool:
+        """Whether others have the same variables in the same rows, from an entry to the end."""
+        others = rows.variables[begin:]
+        return (
+            len(others) == len(self.variables)
+            and all(map(is_, self.variables, others))
+            and np.array_equal(self.row_of, rows.row_of[begin:])
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRows(Entries):
+    """All rows of a model.
+
+    Parameters
+    ----------
+    rows : list
+        Objective (or None) and constraint data, (m,).
+    before, same, same_rows : list, int, int
+        The variables of the last look, if nothing has gone since, of which the first ``same`` ones
+        are those of this one, in the first ``same_rows`` rows.
+    """
+
+    rows: list[Any]
     before: list[Any] | None = None
     same: int = 0
     same_rows: int = 0
@@ -51,27 +70,6 @@ class Rows(Protocol):
     def read(self) -> ModelRows:
         """Return the rows as they are now, with the lists of the last look where they fit."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class CompiledRows:
-    """The rows of unusual shape among them: their entries (k,), constants and sides."""
-
-    coefficients: FloatArray
-    variables: list[Any]
-    row_of: RowArray
-    constants: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-
-    def are_entries(self, rows: ModelRows, begin: int) -> bool:
-        """Whether others have the same variables in the same rows, from an entry to the end."""
-        others = rows.variables[begin:]
-        return (
-            len(others) == len(self.variables)
-            and all(map(is_, self.variables, others))
-            and np.array_equal(self.row_of, rows.row_of[begin:])
-        )
 
 
 class RowReader:
@@ -162,7 +160,7 @@ class RowReader:
     def _made(
         self,
         coefficients: FloatArray,
-        compiled: CompiledRows | None,
+        compiled: Entries | None,
         constants: FloatArray,
         lower: FloatArray,
         upper: FloatArray,
@@ -170,7 +168,7 @@ class RowReader:
         """Return rows that share variables with the last ones where these are the same."""
         last = self._last
         plain = len(self._added.variables) + len(self._subtracted.variables)
-        if last is None or (compiled is not None and not compiled.are_entries(last, plain)):
+        if last is None or (compiled is not None and not compiled.are_last_of(last, plain)):
             variables, row_of = self._added.variables, self._added.rows
             if self._subtracted.variables:
                 variables = variables + self._subtracted.variables
@@ -180,10 +178,10 @@ class RowReader:
                 row_of = np.concatenate((row_of, compiled.row_of))
         else:
             variables, row_of = last.variables, last.row_of
-        self._last = ModelRows(self._rows, coefficients, variables, row_of, constants, lower, upper)
+        self._last = ModelRows(coefficients, variables, row_of, constants, lower, upper, self._rows)
         return self._last
 
-    def _compile(self) -> CompiledRows:
+    def _compile(self) -> Entries:
         compiler = RowCompiler()
         forms = [compiler.compile(self._rows[row]) for row in self._unusual]
         lengths = [len(form.variables) for form in forms]
@@ -195,7 +193,7 @@ class RowReader:
         )
         lower = [form.lower for form in forms]
         upper = [form.upper for form in forms]
-        return CompiledRows(
+        return Entries(
             coefficients=coefficients.read(),
             variables=list(chain.from_iterable(form.variables for form in forms)),
             row_of=row_of,
