@@ -130,7 +130,7 @@ class GpuHeurSolutionLoader(SolutionLoader):  # type: ignore[misc]
         What does not exist, such as the duals of a mixed-integer model, stays empty.
         """
         suffixes = self._cleared_import_suffixes()
-        for name, values in self.suffixes(suffixes):
+        for name, values in self.suffixes(suffixes) if suffixes else ():
             suffixes[name].update(values)
 
     def suffixes(self, wanted: Container[str]) -> Iterator[tuple[str, Mapping[Any, float]]]:

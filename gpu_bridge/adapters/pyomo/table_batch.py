@@ -18,10 +18,9 @@ from pyomo.common.numeric_types import native_numeric_types, value
 from pyomo.core.base import Any as AnyDomain
 from pyomo.core.base import Reals
 from pyomo.core.base.param import Param, ScalarParam
-from pyomo.core.expr.numeric_expr import MonomialTermExpression
 from pyomo.core.expr.visitor import identify_mutable_parameters
 
-from gpu_bridge.adapters.pyomo.collect import RowCollector, is_template
+from gpu_bridge.adapters.pyomo.collect import RowCollector, Scaled, factor_pairs, is_template
 from gpu_bridge.adapters.pyomo.components import active_constraints, active_sos
 from gpu_bridge.adapters.pyomo.convert import ConvertedModel, convert
 from gpu_bridge.adapters.pyomo.interface import BlockData, ParamData, VarData
@@ -261,46 +260,33 @@ class _Reader:
         return self.data[name]
 
     def _read_rows(self, collected: RowCollector, has_objective: bool) -> None:
-        ends = np.cumsum(collected.lengths)
-        parts: dict[int, list[tuple[float, list[Any]]]] = {}
-        for number, end in enumerate(ends.tolist()):
-            terms = collected.terms[end - collected.lengths[number] : end]
-            parts[number] = [(1.0, terms)]
-        end = 0
-        for number, length in zip(
-            collected.subtracted_rows, collected.subtracted_lengths, strict=True
+        count = len(collected.rows)
+        coefficients: list[dict[int, Any]] = [{} for _ in range(count)]
+        constants: list[Any] = [0.0] * count
+        for sign, rows, terms, lengths in (
+            (1.0, range(count), collected.terms, collected.lengths),
+            (
+                *(-1.0, collected.subtracted_rows),
+                *(collected.subtracted_terms, collected.subtracted_lengths),
+            ),
         ):
-            parts[number].append((-1.0, collected.subtracted_terms[end : end + length]))
-            end += length
-        for number, row in enumerate(collected.rows):
-            if number == 0 and not has_objective:
-                continue
-            coefficients, constant = self._sums(parts[number])
-            if number == 0:
-                self._put_objective(coefficients, constant)
-            else:
-                low, high = collected.lower[number], collected.upper[number]
-                self._put_row(row, coefficients, constant, low, high)
-
-    def _sums(self, parts: list[tuple[float, list[Any]]]) -> tuple[dict[int, Any], Any]:
-        """Return coefficients by the id of their variable, and the constant, of a row's terms."""
-        coefficients: dict[int, Any] = {}
-        constant: Any = 0.0
-        for sign, terms in parts:
-            for term in terms:
-                pair = term._args_ if term.__class__ is MonomialTermExpression else (1.0, term)
-                factor, variable = pair
-                if not isinstance(variable, VarData):
-                    constant = constant + sign * self._evaluate(term)
-                elif variable.fixed:
-                    if variable.value is None:
-                        raise NotPossibleError
-                    constant = constant + sign * self._evaluate(factor) * variable.value
+            pairs, counts, _ = factor_pairs(terms, lengths)
+            of_rows = np.repeat(np.array(rows, dtype=np.int64), counts).tolist()
+            for row, (factor, variable) in zip(of_rows, pairs, strict=True):
+                amount, known = sign * self._evaluate(factor), coefficients[row]
+                if isinstance(variable, VarData) and not variable.fixed:
+                    known[id(variable)] = known.get(id(variable), 0.0) + amount
+                elif isinstance(variable, VarData) and variable.value is None:
+                    raise NotPossibleError
                 else:
-                    amount = sign * self._evaluate(factor)
-                    key = id(variable)
-                    coefficients[key] = coefficients.get(key, 0.0) + amount
-        return coefficients, constant
+                    fixed = isinstance(variable, VarData)
+                    value_of = variable.value if fixed else self._evaluate(variable)
+                    constants[row] = constants[row] + amount * value_of
+        if has_objective:
+            self._put_objective(coefficients[0], constants[0])
+        for number in range(1, count):
+            sides = collected.lower[number], collected.upper[number]
+            self._put_row(collected.rows[number], coefficients[number], constants[number], *sides)
 
     def _put_objective(self, coefficients: dict[int, Any], constant: Any) -> None:
         sign = -1.0 if self.base.problem.maximize else 1.0
@@ -357,6 +343,8 @@ class _Reader:
         """Return an expression without variables, a number or one for each row of the table."""
         if expression.__class__ in native_numeric_types:
             return float(expression)
+        if expression.__class__ is Scaled:
+            return expression.by * self._evaluate(expression.item)
         if isinstance(expression, ParamData):
             column = self.column_of.get(id(expression))
             return float(value(expression)) if column is None else column
