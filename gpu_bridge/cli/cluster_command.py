@@ -7,17 +7,18 @@ import csv
 import io
 import os
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gpu_bridge.cli.exit_codes import CommandError, ExitCode, ending_with
 from gpu_bridge.cli.parser import given_options
-from gpu_bridge.cli.solve_command import exit_code
+from gpu_bridge.cli.solve_command import Output, exit_code, write_outputs
 from gpu_bridge.options import make_options
 from gpu_bridge.outcome import Outcome
 from gpu_bridge.paths import as_path, printable
 from gpu_bridge.report.log_text import clock, number, percentage
-from solvers.core.errors import GpuBridgeError, OptionError
+from solvers.core.errors import OptionError
 
 TITLE = f"{'Status':<12}{'Objective':>16}{'Gap':>10}{'Time':>10}  Model"
 COLUMNS = ("model", "status", "stop_reason", "objective", "bound", "gap", "seconds", "message")
@@ -36,7 +37,7 @@ def run_cluster(arguments: argparse.Namespace) -> ExitCode:
     make_options(options)
     _check_outputs(arguments)
     outcomes = _solve(arguments.models, options)
-    failures = _write(outcomes, arguments)
+    _, failures = write_outputs(_outputs(outcomes, arguments))
     if failures:
         raise CommandError(ExitCode.CANNOT_WRITE, " ".join(failures))
     return max(exit_code(outcome) for outcome in outcomes)
@@ -95,24 +96,17 @@ def _check_outputs(arguments: argparse.Namespace) -> None:
             )
 
 
-def _write(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> list[str]:
-    """Write what was asked for; return why some of it was not."""
+def _outputs(outcomes: Sequence[Outcome], arguments: argparse.Namespace) -> Iterator[Output]:
+    """Yield each file that was asked for, and what writes it."""
     from gpu_bridge.files import write_solution, write_whole
 
-    failures = []
     if arguments.table is not None:
-        try:
-            write_whole(arguments.table, _table(outcomes, arguments.models).encode())
-        except GpuBridgeError as error:
-            failures.append(str(error))
+        table = _table(outcomes, arguments.models).encode()
+        yield arguments.table, partial(write_whole, arguments.table, table)
     if arguments.solutions is not None:
         for path, outcome in zip(_solution_paths(arguments), outcomes, strict=True):
             if outcome.solution_status.has_values:
-                try:
-                    write_solution(outcome, path)
-                except GpuBridgeError as error:
-                    failures.append(str(error))
-    return failures
+                yield str(path), partial(write_solution, outcome, path)
 
 
 def _table(outcomes: Sequence[Outcome], paths: Sequence[str]) -> str:

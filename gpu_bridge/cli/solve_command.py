@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -51,7 +51,7 @@ def run_solve(arguments: argparse.Namespace) -> ExitCode:
         with ending_with(ExitCode.USAGE, UnsupportedModelError):
             outcome = solve(problem, start=start, **options)
     _tell_of_broken_log(outcome)
-    written, failures = _write_outputs(outcome, arguments)
+    written, failures = write_outputs(_outputs(outcome, arguments))
     if not options["log"] or not outcome.log:
         _show_result(outcome)
     if written and not arguments.quiet:
@@ -134,10 +134,14 @@ def pool_path(solution: str, number: int) -> str:
     return str(path.with_name(f"{path.stem}-{number}{path.suffix}"))
 
 
-def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
+Output = tuple[str, Callable[[], object]]
+"""The path of a file, and what writes it."""
+
+
+def write_outputs(outputs: Iterable[Output]) -> tuple[list[str], list[str]]:
     """Write what was asked for; return the paths written, and why others were not."""
     written, failures = [], []
-    for path, write in _outputs(outcome, arguments):
+    for path, write in outputs:
         try:
             write()
         except GpuBridgeError as error:
@@ -147,9 +151,7 @@ def _write_outputs(outcome: Outcome, arguments: argparse.Namespace) -> tuple[lis
     return written, failures
 
 
-def _outputs(
-    outcome: Outcome, arguments: argparse.Namespace
-) -> Iterator[tuple[str, Callable[[], object]]]:
+def _outputs(outcome: Outcome, arguments: argparse.Namespace) -> Iterator[Output]:
     """Yield each file that was asked for, and what writes it."""
     from gpu_bridge.files import write_json, write_solution
     from gpu_bridge.solution_pool import pool_solutions

@@ -244,53 +244,44 @@ def _interval(extent: Range | None) -> str:
 
 def footer_lines(outcome: Outcome) -> list[str]:
     """Describe an answer: status, values, residuals, engine and time, in the model's sense."""
-    lines = [
-        labelled("Status", outcome.answer),
-        labelled("Stopped", str(outcome.stop_reason)),
-    ]
-    if outcome.message:
-        lines.append(labelled("Note", outcome.message))
-    if outcome.primal_ray is not None:
-        lines.append(labelled("Direction", outcome.explanation))
-    if np.isfinite(outcome.objective):
-        lines.append(labelled("Objective", f"{outcome.objective + 0.0:.12g}"))
-    if np.isfinite(outcome.bound):
-        lines.append(labelled("Bound", f"{outcome.bound + 0.0:.12g}"))
-    if np.isfinite(outcome.gap):
-        lines.append(labelled("Gap", percentage(outcome.gap)))
-    lines += attribution_lines(outcome)
     is_mip = outcome.problem is None or outcome.problem.is_mip
-    residuals = residual_text(outcome.residuals, with_integrality=is_mip)
-    if residuals:
-        lines.append(labelled("Residuals", residuals))
-    counts = ", ".join(
-        f"{name.replace('_', ' ')} {_plain(value)}" for name, value in outcome.statistics.items()
-    )
-    if counts:
-        lines.append(labelled("Counts", counts))
-    where = f"{outcome.engine or 'none needed'} on {outcome.device}"
-    lines.append(labelled("Engine", where))
-    lines.append(labelled("Time", f"{outcome.seconds:.2f} s"))
-    return lines
+    counts = (f"{name.replace('_', ' ')} {_plain(n)}" for name, n in outcome.statistics.items())
+    known = {
+        "Status": outcome.answer,
+        "Stopped": str(outcome.stop_reason),
+        "Note": outcome.message,
+        "Direction": "" if outcome.primal_ray is None else outcome.explanation,
+        "Objective": _exact(outcome.objective),
+        "Bound": _exact(outcome.bound),
+        "Gap": percentage(outcome.gap) if np.isfinite(outcome.gap) else "",
+        **attribution(outcome),
+        "Residuals": residual_text(outcome.residuals, with_integrality=is_mip),
+        "Counts": ", ".join(counts),
+        "Engine": f"{outcome.engine or 'none needed'} on {outcome.device}",
+        "Time": f"{outcome.seconds:.2f} s",
+    }
+    return [labelled(label, text) for label, text in known.items() if text]
 
 
-def attribution_lines(outcome: Outcome) -> list[str]:
+def _exact(value: float) -> str:
+    return f"{value + 0.0:.12g}" if np.isfinite(value) else ""
+
+
+def attribution(outcome: Outcome) -> dict[str, str]:
     """Say who found the point of a mixed-integer program, and whose points came before it."""
     found = found_by(outcome)
     if found is None or (outcome.problem is not None and not outcome.problem.is_mip):
-        return []
+        return {}
     seconds, source = found
-    lines = [labelled("Found by", f"{source} after {clock(seconds)}")]
+    known = {"Found by": f"{source} after {clock(seconds)}"}
     counts = Counter(source for _, source in improvements(outcome.history))
     if len(counts) > 1:
-        words = ", ".join(f"{name} {count}" for name, count in counts.most_common())
-        lines.append(labelled("Improved by", words))
+        words = (f"{name} {count}" for name, count in counts.most_common())
+        known["Improved by"] = ", ".join(words)
     if len(outcome.pool) > 1:
-        worst = outcome.pool[-1].objective
-        lines.append(
-            labelled("Pool", f"{len(outcome.pool)} points, the last worth {number(worst)}")
-        )
-    return lines
+        worst = number(outcome.pool[-1].objective)
+        known["Pool"] = f"{len(outcome.pool)} points, the last worth {worst}"
+    return known
 
 
 def residual_text(residuals: Residuals, *, with_integrality: bool = True) -> str:

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from gpu_bridge.outcome import Outcome, PoolSolution
-from gpu_bridge.report.log_text import attribution_lines, footer_lines
+from gpu_bridge.report.log_text import attribution, footer_lines
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.outcome import Event, Residuals, SolutionStatus, StopReason
 from tests.report.log_models import rows, small_mip
@@ -100,6 +100,6 @@ def test_one_finder_alone_needs_no_list_and_nobody_no_line() -> None:
     assert "Found by    rounding after 0.2s" in alone
     assert not [line for line in alone if line.startswith(("Improved by", "Pool"))]
     strange = mip_outcome([Event(0.2, 30.0, 0.5, "rounding")], objective=29.0)
-    assert attribution_lines(strange) == []
+    assert attribution(strange) == {}
     linear = dataclasses.replace(strange, objective=30.0, problem=small_mip().relaxation())
-    assert attribution_lines(linear) == []
+    assert attribution(linear) == {}
