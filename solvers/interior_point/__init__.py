@@ -159,6 +159,7 @@ def _solve_on(
     else:
         analysis, system = known, known.system(form)
     if progress.abandoned:
+        analyses.keep(structure, analysis)
         return outcomes.unwanted()
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "

@@ -100,30 +100,36 @@ def solve(
     )
     outcome = None
     while outcome is None:
+        full = None
         try:
             outcome = run_with_alternate_scalings(request, settings)
         except Exception as error:
-            place = _next_place(request.device, error, progress)
+            full = _full_device(request.device, error, progress)
             latest = None if points is None else points.latest
             from_there = request.start if latest is None else Start(latest.x, latest.row_dual)
-            request = dataclasses.replace(request, device=place, start=from_there)
+            request = dataclasses.replace(request, device=cpu(), start=from_there)
+            options = dataclasses.replace(options, device="cpu")
+        if full is not None:
+            full.release_memory()  # now that no frame of the error's holds arrays there
     give_back(problem.num_nonzeros)  # the state's, before others make vectors of the whole model
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
         outcome = _with_feasible_point(problem, outcome, options, progress, settings)
     return dataclasses.replace(outcome, seconds=progress.seconds)
 
 
-def _next_place(device: Device, error: Exception, progress: Progress) -> Device:
-    """Return where to go on after a device failed; raise its error where that is nowhere."""
+def _full_device(device: Device, error: Exception, progress: Progress) -> Device | None:
+    """Say that the CPU goes on after a device failed; raise its error where it does not.
+
+    The device is returned if its memory is full, and None if it was lost.
+    """
     if device.kind != "cpu" and device.is_out_of_memory(error):
-        device.release_memory()
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        return cpu()
+        return device
     if not (isinstance(device, DeviceGroup) and is_loss(error)):
         raise error
     # CUDA then fails in the whole process, on the other GPUs, too
     progress.log(f"A GPU of {device.name} was lost, or a link ({error}); going on on the CPU.")
-    return cpu()
+    return None
 
 
 def _choose_device(

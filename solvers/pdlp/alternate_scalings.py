@@ -374,7 +374,7 @@ def _is_nearly_done(errors: Sequence[float], tolerance: float) -> bool:
     last, half = errors[-1], errors[len(errors) // 2]
     if last <= tolerance:
         return True
-    if not math.isfinite(half):
+    if not (math.isfinite(last) and math.isfinite(half)):  # it broke down, or has hardly begun
         return False
     gained = math.log(half / last)
     return math.log(last / tolerance) <= AGAIN * gained

@@ -14,10 +14,11 @@ import gpu_bridge
 from gpu_bridge.adapters.pyomo.persistent import PersistentGpuHeur
 from solvers import interior_point
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import SolutionStatus
+from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
+from solvers.interior_point.analysis import Analysis, smallest_system
 from solvers.interior_point.on_host import OnHost
 from tests.adapters.pulp.models import pulp_3_only
 from tests.energy import energy_system
@@ -82,6 +83,30 @@ def test_a_second_solve_at_the_same_time_finds_nothing() -> None:
     assert analyses.take(b"structure") is None
     analyses.keep(b"structure", "analysis")
     assert analyses.take(b"another") is None
+
+
+def test_whoever_is_abandoned_leaves_the_analysis(
+    analysed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = of_every_kind(np.random.default_rng(1), rows=20, columns=35)
+    analyses, is_abandoned = Analyses(), [False]
+
+    class Abandoned(Progress):
+        @property
+        def abandoned(self) -> bool:
+            return is_abandoned[0]
+
+    def last(*arguments: object) -> Analysis:
+        is_abandoned[0] = True
+        return smallest_system(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(interior_point, "smallest_system", last)
+    outcome = interior_point.solve(problem, TIGHT, Abandoned(), analyses=analyses)
+    assert outcome.stop_reason is StopReason.INTERRUPTED
+    once = len(analysed)
+    again = interior_point.solve(problem, TIGHT, Progress(), analyses=analyses)
+    assert again.solution_status is SolutionStatus.OPTIMAL
+    assert len(analysed) == once
 
 
 def test_many_scenarios_are_analysed_once(analysed: list[int]) -> None:

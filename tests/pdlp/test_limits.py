@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from solvers import pdlp
-from solvers.core.device import cpu
+from solvers.core.device import Device, cpu
 from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start, StopReason
@@ -138,3 +139,35 @@ def test_out_of_memory_on_the_cpu_is_not_hidden(monkeypatch):
     monkeypatch.setattr(start, "to_device", exhausted)
     with pytest.raises(MemoryError):
         solve(random_lp(14, 5, 5))
+
+
+UNBOUNDED = Problem.from_arrays(np.array([-1.0, 0.0]), np.array([[1.0, -1.0]]), 0.0, 0.0)
+
+
+@pytest.mark.parametrize("problem", [random_lp(14, 20, 30), UNBOUNDED], ids=["bounded", "endless"])
+def test_the_cpu_goes_on_where_a_gpu_is_full_and_the_gpus_memory_is_free(problem, monkeypatch):
+    class Array:
+        """One in a GPU's memory."""
+
+    run, arrays, left = pdlp.run_with_alternate_scalings, [], []
+
+    def full_at_first(request, settings):
+        if request.device.kind == "cpu":
+            return run(request, settings)
+        array = Array()
+        arrays.append(weakref.ref(array))
+        raise MemoryError("pretended")
+
+    def release_memory(device):
+        left.extend(array() for array in arrays)
+
+    monkeypatch.setattr(pdlp, "run_with_alternate_scalings", full_at_first)
+    monkeypatch.setattr(
+        pdlp, "find_place", lambda wanted: cpu() if wanted == "cpu" else Device("cuda", "GPU")
+    )
+    monkeypatch.setattr(Device, "release_memory", release_memory)
+    outcome = pdlp.solve(problem, EngineOptions(device="cuda", tolerance=1e-6), Progress())
+    expected = SolutionStatus.UNBOUNDED if problem is UNBOUNDED else SolutionStatus.OPTIMAL
+    assert outcome.solution_status is expected
+    assert outcome.x is not None
+    assert left == [None]

@@ -153,6 +153,7 @@ def test_none_other_is_tried_where_the_first_is_nearly_done(
         ((np.inf, 1e-9), True),
         ((np.inf, np.inf), False),
         ((np.inf,), False),
+        ((np.inf, 1.0, 1e-1, np.inf), False),  # numbers have ceased to be finite
     ],
 )
 def test_what_is_nearly_done_needs_as_many_iterations_again(
