@@ -98,7 +98,8 @@ def main() -> None:
         [Column(title) for title in totals[0]],
         [list(total.values()) for total in totals],
     )
-    content = {"options": vars(arguments), "totals": totals, "rows": rows}
+    options = {key: value for key, value in vars(arguments).items() if key != "files"}
+    content = {"options": options, "totals": totals, "rows": rows}
     write_record("pdlp-constants", content, device=cpu())
 
 

@@ -86,7 +86,8 @@ def main() -> None:
     totals = list(summary(rows, arguments.variants))
     columns = [Column(title, 4) for title in totals[0]]
     print_table("PDLP's settings", columns, [list(one.values()) for one in totals])
-    options = {key: value for key, value in vars(arguments).items() if key != "resume"}
+    places = ("folder", "resume")
+    options = {key: value for key, value in vars(arguments).items() if key not in places}
     write_record(
         "pdlp-settings", {"options": options, "totals": totals, "rows": rows}, device=cpu()
     )
@@ -175,7 +176,7 @@ def solve_all(
         solved = outcome.solution_status in SOLVED
         iterations = int(outcome.statistics.get("iterations", limit)) if solved else limit
         seconds = time.process_time() - began
-        yield variant, tolerance, {"iterations": iterations, "solved": solved, "seconds": seconds}
+        yield variant, tolerance, {"iterations": iterations, "solved": solved, "seconds": round(seconds, 3)}
 
 
 def summary(rows: Sequence[dict[str, Any]], variants: Sequence[str]) -> Iterator[dict[str, Any]]:

@@ -145,16 +145,20 @@ def read_side_by_side(results: Path) -> list[SideBySide]:
 
 
 def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideBySide]:
-    """Join records of one size; of a model the rows of the newest record count, and its limit."""
-    groups: dict[Any, dict[str, tuple[dict[str, Any], list[Row]]]] = {}
+    """Join records of one size and limit; of a model the rows of the newest record count."""
+    newest: dict[Any, tuple[dict[str, Any], list[Row]]] = {}
     for record in records:
         rows = [Row.from_record(item) for item in record["rows"]]
         for tolerance, model in dict.fromkeys((row.tolerance, row.model) for row in rows):
             here = [row for row in rows if (row.tolerance, row.model) == (tolerance, model)]
             if any(not row.solver.startswith("gpu-bridge") for row in here):
                 size = tuple(record.get("nonzeros", ()))
-                groups.setdefault((tolerance, size), {})[model] = record, here
-    for (tolerance, _), found in groups.items():
+                newest[tolerance, size, model] = record, here
+    groups: dict[Any, dict[str, tuple[dict[str, Any], list[Row]]]] = {}
+    for (tolerance, size, model), (record, here) in newest.items():
+        key = tolerance, size, float(record["time limit"])
+        groups.setdefault(key, {})[model] = record, here
+    for (tolerance, _, limit), found in groups.items():
         rows = [row for _, here in found.values() for row in here]
         sizes = {row.model: row.nonzeros or 0 for row in rows}
         yield SideBySide(
@@ -162,7 +166,7 @@ def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideByS
             device=records[-1]["machine"]["device"],
             commits=_commits([record for record, _ in found.values()]),
             models=tuple(sorted(found, key=lambda model: (sizes[model], model))),
-            limit=max(float(record["time limit"]) for record, _ in found.values()),
+            limit=limit,
             tolerance=tolerance,
             rows=tuple(rows),
         )

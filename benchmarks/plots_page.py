@@ -87,7 +87,7 @@ def _side_by_side(one: SideBySide) -> str:
     lines = [
         f"## {one.words}: tolerance {one.tolerance:g}, {one.limit:g} s",
         "",
-        f"{len(one.models)} programs on {one.device}, all solvers in one run"
+        f"{_programs(len(one.models))} on {one.device}, each by all solvers in one run"
         f"{_commit_words(one.commits)}. Means are honest ones, over the programs that a solver was "
         "given.",
         "",
@@ -99,6 +99,10 @@ def _side_by_side(one: SideBySide) -> str:
         *_model_table(one.rows, one.models, solvers),
     ]
     return "\n".join([*lines, ""])
+
+
+def _programs(number: int) -> str:
+    return "1 program" if number == 1 else f"{number} programs"
 
 
 def _against_ours(one: SideBySide, solver: str) -> str:
