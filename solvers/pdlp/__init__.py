@@ -105,9 +105,9 @@ def solve(
             outcome = run_with_alternate_scalings(request, settings)
         except Exception as error:
             full = _full_device(request.device, error, progress)
-            latest = None if points is None else points.latest
-            from_there = request.start if latest is None else Start(latest.x, latest.row_dual)
-            request = dataclasses.replace(request, device=cpu(), start=from_there)
+            from_there = None if points is None else points.latest
+            start = request.start if from_there is None else from_there
+            request = dataclasses.replace(request, device=cpu(), start=start)
             options = dataclasses.replace(options, device="cpu")
         if full is not None:
             full.release_memory()  # now that no frame of the error's holds arrays there

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.core.lp_answer import LpErrors
-from solvers.core.outcome import Outcome
+from solvers.core.outcome import Outcome, Start
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, AlternationSettings, StagnationSettings
 from solvers.pdlp.termination import Criteria, decades_left
@@ -49,7 +49,7 @@ class IntermediatePoints:
     ----------
     seconds : float
         What handing out the last point took: the last one at a limit will take as long.
-    latest : Outcome or None
+    latest : Start or None
         The last point, of the problem that the engine was given.
     """
 
@@ -61,12 +61,12 @@ class IntermediatePoints:
         self._undo: Callable[[Outcome], Outcome] | None = None
         self._error = math.inf
         self.seconds = 0.0
-        self.latest: Outcome | None = None
+        self.latest: Start | None = None
         self._next = time.perf_counter() + FROM_SECONDS
 
     def through(self, undo: Callable[[Outcome], Outcome] | None) -> IntermediatePoints:
         """Take the outcomes of a reduced problem from now on, which ``undo`` brings back."""
-        self._undo = undo
+        self._undo, self.latest = undo, None
         return self
 
     def is_due(self, statistics: LpErrors) -> bool:
@@ -81,7 +81,9 @@ class IntermediatePoints:
         began = time.perf_counter()
         outcome, error = make()
         if error < self._error:
-            self._error, self.latest = error, outcome
+            # the duals belong to the candidate, which has the point's place until it is feasible
+            point = outcome.x if outcome.candidate is None else outcome.candidate
+            self._error, self.latest = error, Start(x=point, row_dual=outcome.row_dual)
             self._hand_out(outcome if self._undo is None else self._undo(outcome))
         now = time.perf_counter()
         self.seconds = now - began

@@ -72,6 +72,15 @@ def test_it_is_due_when_the_error_has_halved_and_what_the_last_one_took_is_small
     assert not made.is_due(errors(np.nan))
 
 
+def test_the_latest_point_is_of_the_problem_being_solved() -> None:
+    points = IntermediatePoints(lambda point: None)
+    pdlp.solve(SYSTEM, SHORT, Progress(), points=points)
+    assert points.latest is not None
+    assert points.latest.x is not None
+    assert points.latest.x.shape == (SYSTEM.num_columns,)
+    assert points.through(None).latest is None
+
+
 def test_whoever_waits_gets_the_next_nearer_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervision, "FROM_SECONDS", np.inf)
     monkeypatch.setattr(supervision, "SHARE", 1e-9)

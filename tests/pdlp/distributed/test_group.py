@@ -198,7 +198,8 @@ def test_without_nccl_one_gpu_does_it(monkeypatch):
 
 def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):
     problem = random_lp(1, 20, 30)
-    reached = solve_on(cpu(), problem, monkeypatch, tolerance=1e-3)
+    reached = solve_on(cpu(), problem, monkeypatch, tolerance=1e-9, iteration_limit=60)
+    assert reached.x is None
     run, asked = pdlp.run_with_alternate_scalings, []
     error = type("NcclError", (RuntimeError,), {"__module__": "cupy_backends.cuda"})
     points = IntermediatePoints(lambda outcome: None)
@@ -206,7 +207,7 @@ def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):
     def lost_at_first(request, settings):
         asked.append(request)
         if len(asked) == 1:
-            points.latest = reached
+            points.keep(lambda: (reached, 1.0))
             raise error("unhandled")
         return run(request, settings)
 
@@ -218,7 +219,8 @@ def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):
     found = pdlp.solve(problem, EngineOptions(device="cuda:all"), progress, points=points)
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert not isinstance(asked[1].device, DeviceGroup)
-    assert asked[1].start.x is reached.x
+    assert asked[1].start.x is reached.candidate
+    assert asked[1].start.row_dual is reached.row_dual
     assert "was lost, or a link (unhandled); going on on the CPU" in lines[1]
 
 
