@@ -133,8 +133,13 @@ def _absent(
     *,
     is_word: bool = False,
 ) -> tuple[OtherName, ...]:
-    """Return a row for each solver that has options without a counterpart."""
+    """Return a row for each solver that has options without a counterpart.
+
+    A word that may be harmless is so where it stands alone.
+    """
     fine = frozenset(harmless.split()) if isinstance(harmless, str) else harmless
+    if is_word and fine and fine != ANY:
+        fine |= {""}
     return tuple(
         OtherName(solver, names, None, None, fine, hint, is_word)
         for solver, names in _by_solver(text)

@@ -46,7 +46,8 @@ def translate(name: str, value: Any, rows: Mapping[str, OptionRow]) -> Meaning |
             if candidate.is_harmless(value):
                 note = f"{_shown(name, value)} of {candidate.solver} changes nothing here"
                 return Meaning("", None, name, "" if candidate.solver in INTERFACES else note)
-            if failure is None or value == "" or not candidate.is_word:  # a word has no value
+            # a word has no value
+            if failure is None or value_text(value) == "" or not candidate.is_word:
                 absent = absent or candidate
             continue
         row = rows[candidate.option]
@@ -137,7 +138,8 @@ def _note(candidate: OtherName, name: str, value: Any, checked: Any) -> str:
 
 
 def _shown(name: str, value: Any) -> str:
-    return f"{name}={value_text(value)}" if value != "" else name
+    text = value_text(value)
+    return f"{name}={text}" if text else name
 
 
 def _unknown(name: str, rows: Mapping[str, OptionRow]) -> str:

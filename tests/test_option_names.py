@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pulp
 import pyomo.environ as pyo
 import pytest
@@ -222,6 +223,21 @@ def test_glpks_relax_is_another_option_than_ours() -> None:
     assert x.value() == 3.0
     lp.solve(gpu_bridge.GPUHEUR(msg=False, options=["relax=True"]))
     assert x.value() == pytest.approx(3.5)
+
+
+@pytest.mark.filterwarnings("error")
+@through("word", ["cuts", "gomory", "mir", "fpump"])
+def test_a_word_of_glpk_for_what_is_done_anyway_is_no_warning(word: str) -> None:
+    solver = gpu_bridge.GPUHEUR(msg=False, options=[f"--{word}", "--tmlim", "10"])
+    lp = pulp.LpProblem("bounded", pulp.LpMaximize)
+    lp += lp.add_variable("x", 0, 10)
+    lp.solve(solver)
+    assert f"{word} of GLPK changes nothing here" in solver.outcome.log
+
+
+def test_an_array_has_no_meaning_for_another_solvers_option() -> None:
+    with pytest.warns(UserWarning, match="cuts="):
+        make_options(cuts=np.array([1, 2]))
 
 
 def linear() -> tuple[pyo.ConcreteModel, pulp.LpProblem]:

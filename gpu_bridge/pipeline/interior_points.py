@@ -42,7 +42,7 @@ def fitting_interior_point(
     Raises
     ------
     Exception
-        What HiGHS's method raised.
+        What HiGHS's method raised, where ours has no answer either.
     """
     ours, theirs = DetachableProgress(progress), DetachableProgress(progress)
     found: list[Outcome | None] = []
@@ -64,7 +64,12 @@ def fitting_interior_point(
     # where ours fails HiGHS's goes on, as where ours gives up
     thread = start_thread("interior point", work, lambda failure: found.append(None))
     is_known.wait(HEAD_START * num_nonzeros)
-    answer = None if found or theirs.abandoned else reference(theirs)
+    answer, raised = None, None
+    if not found and not theirs.abandoned:
+        try:
+            answer = reference(theirs)
+        except Exception as error:  # ours is still at work
+            raised = error
     if answer is not None and answer.stop_reason is StopReason.CONVERGED:
         ours.abandon()
         leave(thread)
@@ -72,6 +77,8 @@ def fitting_interior_point(
     thread.join()
     if found[0] is not None:
         return found[0]
+    if raised is not None and not theirs.abandoned:
+        raise raised
     if answer is None or theirs.abandoned:
         return reference(progress)
     return answer

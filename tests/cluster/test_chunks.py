@@ -154,7 +154,7 @@ def test_who_stops_listening_ends_all_at_once():
     assert calls.ended_at_once
 
 
-def test_lanes_are_filled_each_by_its_own_pace():
+def test_each_kind_of_workers_is_filled_by_its_own_pace():
     slow, quick = WorkerKind("cpu", 1, 1, 0, 1), WorkerKind("auto", 1, 1, 1, 64)
     begun: dict[str, list[int]] = {"cpu": [], "auto": []}
     calls = Here(seconds=0.01)

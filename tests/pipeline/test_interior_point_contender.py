@@ -76,6 +76,22 @@ def test_what_is_told_before_iterating_is_whether_the_factor_is_sparse(
     assert told == [is_sparse]
 
 
+def test_iterations_of_a_crossover_tell_nothing_of_the_factor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def without_iterations(problem: Problem, options: object, progress: Progress, **_: object):
+        progress.iteration(1)  # as HiGHS does
+        return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    monkeypatch.setattr(engine, "solve", without_iterations)
+    told: list[bool] = []
+    options = make_options(presolve=False, crossover="off")
+    problem = LINEAR[0].problem
+    found = interior_point.run_where_sparse(problem, options, Progress(), Analyses(), told.append)
+    assert found is not None
+    assert told == []
+
+
 def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

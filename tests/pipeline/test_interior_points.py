@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from gpu_bridge.pipeline.interior_points import fitting_interior_point
+from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, StopReason
 from solvers.core.progress import Progress
 from tests.pipeline.made_up_engines import RIGHT, WORSE, claim, works_until_told
@@ -141,3 +142,22 @@ def test_where_both_go_on_the_first_answer_counts(is_first: bool) -> None:
     found = fitting_interior_point(own, reference, Progress(), NEVER)
     assert found is (RIGHT if is_first else WORSE)
     assert ended.wait(LONG)
+
+
+@pytest.mark.parametrize("has_answer", [False, True])
+def test_where_the_other_fails_ours_is_waited_for(has_answer: bool) -> None:
+    begun = threading.Event()
+
+    def reference(progress: Progress) -> Outcome:
+        begun.set()
+        raise EngineError("it crashed")
+
+    def own(progress: Progress, begin: Callable[[bool], None]) -> Outcome | None:
+        assert begun.wait(LONG)
+        return RIGHT if has_answer else None
+
+    if has_answer:
+        assert fitting_interior_point(own, reference, Progress(), 0) is RIGHT
+    else:
+        with pytest.raises(EngineError, match="it crashed"):
+            fitting_interior_point(own, reference, Progress(), 0)

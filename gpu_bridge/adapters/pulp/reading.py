@@ -193,13 +193,14 @@ def _bounds(
 
 
 def _bound(values: list[Any], names: Sequence[str], side: str, infinity: float) -> FloatArray:
-    if None in values:
-        values = [infinity if value is None else value for value in values]
     try:
+        if None in values:  # raises ValueError if one of them is an array
+            values = [infinity if value is None else value for value in values]
         return np.array(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         for value, name in zip(values, names, strict=True):
-            _number(value, f"The {side} bound of variable '{name}'")
+            if value is not None:
+                _number(value, f"The {side} bound of variable '{name}'")
         raise
 
 

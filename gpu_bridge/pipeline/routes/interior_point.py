@@ -75,10 +75,14 @@ class _BeforeIterating(DetachableProgress):
         self._has_begun = False
 
     def iteration(self, count: int, **figures: float | int | str) -> None:
-        """Tell how many entries the factor has, once, and pass the iteration on."""
-        if not self._has_begun:
+        """Tell how many entries the factor has, once, and pass the iteration on.
+
+        Those of a crossover that follows no iteration of the method know of none.
+        """
+        entries = figures.get("factor_entries")
+        if entries is not None and not self._has_begun:
             self._has_begun = True
-            self._begin(float(figures["factor_entries"]))
+            self._begin(float(entries))
         super().iteration(count, **figures)
 
 

@@ -199,6 +199,15 @@ def test_what_is_no_number_is_named(value: Any, place: str) -> None:
 
 
 @pulp_3_only
+def test_a_bound_that_is_an_array_is_named_beside_one_that_is_none() -> None:
+    lp = small()
+    lp.variablesDict()["x"].upBound = np.array([1.0, 2.0])
+    lp.variablesDict()["y"].upBound = None
+    with pytest.raises(ProblemError, match="The upper bound of variable 'x'"):
+        lp.solve(solver())
+
+
+@pulp_3_only
 def test_an_unknown_category_is_named() -> None:
     lp = small()
     lp.variablesDict()["y"].cat = "Whole"

@@ -75,7 +75,7 @@ def test_whose_answer_nobody_waits_for_begins_nothing_more(when, monkeypatch):
         progress.abandon()
     answer = pdlp.pdlp_route(LINEAR[0].problem, make_options(device="cpu"), progress, hedge=True)
     assert answer.solution_status is SolutionStatus.NOTHING
-    assert begun == [] if when == "before" else ["presolve"]
+    assert begun == ([] if when == "before" else ["presolve"])
 
 
 def test_no_child_waits_for_a_crossover_that_nobody_wants(monkeypatch):
