@@ -176,7 +176,11 @@ def solve_all(
         solved = outcome.solution_status in SOLVED
         iterations = int(outcome.statistics.get("iterations", limit)) if solved else limit
         seconds = time.process_time() - began
-        yield variant, tolerance, {"iterations": iterations, "solved": solved, "seconds": round(seconds, 3)}
+        yield (
+            variant,
+            tolerance,
+            {"iterations": iterations, "solved": solved, "seconds": round(seconds, 3)},
+        )
 
 
 def summary(rows: Sequence[dict[str, Any]], variants: Sequence[str]) -> Iterator[dict[str, Any]]:
