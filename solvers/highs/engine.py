@@ -112,8 +112,7 @@ def solve_briefly(
     """Try a small linear program for some milliseconds, on one core and without a word.
 
     ``is_exact`` measures an optimum and says whether only rounding is left of its errors; else it
-    is cleaned up. ``live`` is what is left in HiGHS of the last solve of the same
-    model.
+    is cleaned up. ``live`` is what is left in HiGHS of the last solve of the same model.
 
     Returns
     -------
@@ -123,9 +122,9 @@ def solve_briefly(
     channel = HurriedChannel(progress, seconds)
     try:
         prepared = prepare(problem)
-        task = make_task(
-            prepared, options, start, {**lp_settings(options, simplex_only=True), **BRIEF}
-        )
+        simplex_only = options.lp_algorithm in ("auto", "simplex")
+        settings = {**lp_settings(options, simplex_only=simplex_only), **BRIEF}
+        task = make_task(prepared, options, start, settings)
         return _lp_briefly(task, prepared, channel, is_exact, live)
     except (EngineError, MemoryError, OverstayedError):
         return None  # who solves it without haste says what is wrong

@@ -250,9 +250,12 @@ COUNTS = {
 
 
 def statistics(session: Session) -> dict[str, float | int | str]:
-    """Return HiGHS's counts under our names."""
-    counts = {ours: session.highs.getInfoValue(theirs)[1] for ours, theirs in COUNTS.items()}
-    used: dict[str, float | int | str] = {k: int(v) for k, v in counts.items() if v > 0}
+    """Return HiGHS's counts under our names, without those that it does not vouch for."""
+    used: dict[str, float | int | str] = {}
+    for ours, theirs in COUNTS.items():
+        status, count = session.highs.getInfoValue(theirs)
+        if status == OK and count > 0:  # where nothing is known, the count is not even set
+            used[ours] = int(count)
     used.setdefault("simplex_iterations", 0)
     return used
 

@@ -10,6 +10,7 @@ from solvers.core.outcome import SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs import engine, under_way
+from tests.highs.models import covering
 
 JUMP = "mip_heuristic_run_feasibility_jump"
 
@@ -38,3 +39,15 @@ def test_tiny_models_are_solved_without_the_feasibility_jump(coefficients, jumps
     assert found.solution_status is SolutionStatus.OPTIMAL
     assert found.objective == -(3.0 * columns - 3.0)
     assert [settings.get(JUMP, True) for settings in asked] == [jumps]
+
+
+@pytest.mark.parametrize("algorithm", ["auto", "simplex", "ipm", "pdlp"])
+def test_a_brief_solve_is_by_the_algorithm_asked_for(algorithm):
+    options = make_options({"lp_algorithm": algorithm, "crossover": "off"})
+    found = engine.solve_briefly(
+        covering(20, 30), options, Progress(), None, 60.0, lambda outcome: True
+    )
+    assert found is not None
+    assert found.solution_status is SolutionStatus.OPTIMAL
+    expected = "simplex" if algorithm == "auto" else algorithm
+    assert found.statistics[f"{expected}_iterations"] > 0

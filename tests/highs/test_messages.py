@@ -23,10 +23,6 @@ from solvers.highs.messages import (
 from solvers.highs.task import Reply
 from tests.highs.models import market_split, task_of
 
-BEGIN = "import sys, json, os, signal; sys.path[:] = json.loads(sys.argv[1]); "
-RUN = "from solvers.highs import worker; worker.main()"
-CRASH = "from solvers.highs import worker; worker.run = lambda task, channel: os.kill(os.getpid(), "
-
 
 def through_a_pipe(thing):
     """Return what comes out of a pipe when ``thing`` is sent by another thread, as it may block."""

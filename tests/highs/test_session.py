@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import weakref
+from types import SimpleNamespace
 
 import pytest
+from highspy import HighsStatus
 
 import gpu_bridge as gb
 from solvers.core.options import EngineOptions
@@ -13,6 +15,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.model import lp_settings, mip_settings, prepare
+from solvers.highs.point import statistics
 from solvers.highs.session import Session
 from tests.highs.models import covering
 from tests.soon import soon
@@ -33,6 +36,16 @@ def test_a_session_that_nobody_holds_is_freed_at_once(integer, halting):
     finally:
         gc.enable()
     channel.halt()  # finds nothing to stop
+
+
+def test_counts_that_highs_does_not_vouch_for_are_not_told():
+    """It returns whatever is in memory beside its warning."""
+    told = {"simplex_iteration_count": (HighsStatus.kOk, 3)}
+    never = (HighsStatus.kWarning, 7)
+    highs = SimpleNamespace(getInfoValue=lambda name: told.get(name, never))
+    assert statistics(SimpleNamespace(highs=highs)) == {"simplex_iterations": 3}
+    told.clear()
+    assert statistics(SimpleNamespace(highs=highs)) == {"simplex_iterations": 0}
 
 
 PLAIN = covering(20, 30)
