@@ -149,7 +149,8 @@ class Annealing:
         state = self._state
         sum_up(state)
         state.numbers[Number.SUM], before = 0.0, self.moves
-        anneal(state, SAMPLES, np.inf, np.inf, -np.inf)
+        hottest = np.finfo(np.float64).max  # at which every move is made
+        anneal(state, SAMPLES, hottest, hottest, -np.inf)
         mean = float(state.numbers[Number.SUM]) / max(1, self.moves - before)
         self._mean = mean if mean > 0.0 else 1.0
         state.rows.weight[:] *= FIRST_WEIGHT * self._mean

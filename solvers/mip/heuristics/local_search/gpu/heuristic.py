@@ -156,6 +156,9 @@ class _InfeasibleHere(InfeasiblePoints):
         known = self._context.acceptance.infeasible_points.points()
         return tuple(InfeasiblePoint(self._space.here(one.x), one.violated_rows) for one in known)
 
+    def __len__(self) -> int:
+        return len(self._context.acceptance.infeasible_points)
+
 
 class DeviceLocalSearch(Heuristic[SpaceWalkers, SpaceWalkers]):
     """Walkers on the model."""

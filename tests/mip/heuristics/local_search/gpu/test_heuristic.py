@@ -52,6 +52,7 @@ def test_walkers_are_shown_what_others_have_found_in_their_own_columns(monkeypat
 
     def look(model, *_, infeasible_points, **__):
         infeasible_points.add(np.zeros(model.num_columns), 5)
+        assert len(infeasible_points) == len(infeasible_points.points())
         shown.append((model.num_columns, infeasible_points.points()))
         return WalkerCounts()
 
