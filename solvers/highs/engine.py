@@ -22,8 +22,9 @@ from solvers.highs.in_process import HurriedChannel, OverstayedError, in_thread
 from solvers.highs.live import Live
 from solvers.highs.lp import begin, plain_optimum
 from solvers.highs.model import Prepared, lp_settings, mip_settings, outcome_of, prepare, to_outcome
+from solvers.highs.point import REFINE_ABOVE, lp_errors
 from solvers.highs.run import run
-from solvers.highs.task import Brief, Offers, Setting, Task, Work
+from solvers.highs.task import Brief, Offers, Reply, Setting, Task, Work
 from solvers.highs.under_way import QUIET, UnderWay, settings_for
 
 RAY_NONZEROS = 100_000
@@ -111,8 +112,9 @@ def solve_briefly(
 ) -> Outcome | None:
     """Try a small linear program for some milliseconds, on one core and without a word.
 
-    ``is_exact`` measures an optimum and says whether only rounding is left of its errors; else it
-    is cleaned up. ``live`` is what is left in HiGHS of the last solve of the same model.
+    ``is_exact`` measures an optimum and says whether only rounding is left of its errors. Where it
+    is not sure, they are measured in relation to sides and costs, and what has larger ones is
+    cleaned up. ``live`` is what is left in HiGHS of the last solve of the same model.
 
     Returns
     -------
@@ -176,13 +178,20 @@ def _lp_briefly(
     status = in_thread(session.run, channel, OVERSTAY, kept=True)
     reply = plain_optimum(session, status, task)
     outcome = None if reply is None else to_outcome(reply, prepared)
-    if reply is None or outcome is None or not is_exact(outcome):
+    if reply is None or outcome is None or not (is_exact(outcome) or _is_rounding(task, reply)):
         begun = (session, status) if kept is None else None  # from the last basis nothing is plain
         cleaned = in_thread(lambda: run(task, brief, begun), channel, OVERSTAY, kept=True)
         return to_outcome(cleaned, prepared)
     if live is not None:
         live.keep(session, task, reply)
     return outcome
+
+
+def _is_rounding(task: Task, reply: Reply) -> bool:
+    """Whether only rounding is left of an optimum's errors, in relation to sides and costs."""
+    if reply.x is None or reply.row_dual is None:
+        return False
+    return lp_errors(task.model, reply.x, reply.row_dual) <= REFINE_ABOVE
 
 
 def make_task(

@@ -16,6 +16,7 @@ from gpu_bridge.pipeline.brief import is_worth_a_try
 from gpu_bridge.report.improvement import Improvement
 from solvers.core.outcome import Basis, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.highs.live import Live
 from tests.cases import through
 from tests.highs.models import covering, packing
@@ -201,6 +202,21 @@ def test_a_larger_linear_program_is_tried_from_its_last_basis() -> None:
     assert not is_worth_a_try(whole, make_options(), start, live)
     live.was_brief(False)
     assert not is_worth_a_try(larger, make_options(), start, live)
+
+
+def test_rounding_of_large_numbers_keeps_no_model_from_going_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(brief, "SECONDS", 60.0)
+    for seed in range(5):
+        draw, live = np.random.default_rng(seed), Live()
+        rows = draw.uniform(0.1, 3.0, (20, 60)) * (draw.random((20, 60)) < 0.3)
+        sides = draw.uniform(1e6, 5e6, 20)
+        problem = Problem.from_arrays(draw.uniform(1.0, 5.0, 60), rows, sides, upper=3e6)
+        found, _ = brief.try_at_once(problem, make_options({}), Progress(), None, live)
+        assert found is not None
+        assert found.solution_status is SolutionStatus.OPTIMAL
+        assert live._kept is not None
 
 
 def test_what_took_longer_is_tried_again_after_ever_more_solves(
