@@ -83,7 +83,6 @@ def test_data_that_comes_in_several_slices(monkeypatch, together):
     monkeypatch.setattr("solvers.simplex.batch.transfer.TOGETHER_BYTES", together)
     run = importlib.import_module("solvers.simplex.batch.run")
     monkeypatch.setattr(run, "SLICE_BYTES", 2**20)
-    monkeypatch.setattr("solvers.simplex.batch.transfer.DIRECT_BYTES", 0)
     batch = boxed_family(7, 500, 20, 40, ["cost", "coefficients", "row_upper"])
     found = gpu_bridge.solve_many(batch, method="simplex", device="cuda")
     expected = gpu_bridge.solve_many(batch, method="simplex", device="cpu")

@@ -160,8 +160,8 @@ def state_bounds(
 ) -> npt.NDArray[np.float64]:
     """Return the bounds of states (k,), in double precision.
 
-    What is left of the capacity is filled by ``comes``; what a
-    state is too heavy by goes with ``goes``, whose weight is 0 where nothing may go.
+    What is left of the capacity is filled by ``comes``; what a state is too heavy by goes with
+    ``goes``, whose weight is 0 where nothing may go.
     """
     spare = (capacity - weight).astype(np.float64)
     loss = goes[0] / goes[1] if goes[1] else np.inf

@@ -127,10 +127,12 @@ void alternate(Integers upward, Integers downward, Integers up, Integers down,
                Span<std::int64_t> sequence, Span<std::int64_t> next_up,
                Span<std::int64_t> next_down) {
     const std::int64_t classes = sequence.size();
-    for (const Integers &values : {upward, downward, up, down})
-        native::check_lengths(
-            classes,
-            {{"orders and steps", values}, {"next_up", next_up}, {"next_down", next_down}});
+    native::check_lengths(classes, {{"upward", upward},
+                                    {"downward", downward},
+                                    {"up", up},
+                                    {"down", down},
+                                    {"next_up", next_up},
+                                    {"next_down", next_down}});
     std::vector<char> is_in(classes, 0);
     std::int64_t i = 0, j = 0;
     for (std::int64_t t = 0; t < classes; ++t) {

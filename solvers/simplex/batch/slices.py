@@ -95,7 +95,7 @@ def _give_back(streams: list[Any], device: Device) -> None:
 
 
 def make_lanes(device: Device, make_scratch: Callable[[], Any]) -> list[Lane]:
-    """Return the lanes; on the CPU one scratch serves both."""
+    """Return the lanes; on the CPU one scratch serves all."""
     lanes: list[Lane] = []
     for _ in range(STREAMS):
         on_gpu = device.kind == "cuda"

@@ -98,6 +98,24 @@ def test_own_arrays_come_by_slices_and_shared_ones_once():
     np.testing.assert_array_equal(given, [2, 3, 4, 5])
 
 
+@pytest.mark.parametrize("together", [0, 2**23])
+def test_a_slice_travels_at_once_or_array_by_array(together, monkeypatch):
+    monkeypatch.setattr("solvers.simplex.batch.transfer.TOGETHER_BYTES", together)
+    parcel = Parcel(EmulatedGpu("cuda", "the host"))
+    for count in (3, 1, 5):
+        rows = {
+            "cost": np.random.default_rng(count).random((count, 7)),
+            "values": np.empty((count, 0)),
+            "given": np.arange(2 * count, dtype=np.int32).reshape(count, 2),
+        }
+        there = parcel.bring(rows)
+        assert there.keys() == rows.keys()
+        for name, array in rows.items():
+            assert there[name].dtype == array.dtype
+            np.testing.assert_array_equal(there[name], array.reshape(-1))
+    assert parcel.bring({}) == {}
+
+
 def test_the_cpu_goes_on_where_a_gpu_is_too_small(monkeypatch):
     small = EmulatedGpu("cuda", "a small GPU")
     monkeypatch.setattr(

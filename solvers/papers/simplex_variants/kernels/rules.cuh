@@ -99,7 +99,8 @@ BOTH Real infeasibility_cost(Real x, bool artificial, Real tolerance) {
     return artificial && x > tolerance ? Real(1) : Real(0);
 }
 
-// Whether a pivot is large enough to be trusted; without it an inverse that is not fresh is made anew.
+// Whether a pivot is large enough to be trusted. If not, the solve stops for a new inverse, or for
+// another pivot where the inverse is fresh.
 template <class Real>
 BOTH bool is_safe(Real pivot, Real* control) {
     if (!(magnitude(pivot) < control[SAFE_PIVOT])) return true;
