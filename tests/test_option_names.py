@@ -15,6 +15,7 @@ import pytest
 
 import gpu_bridge
 from gpu_bridge.adapters.pulp.settings import listed_options
+from gpu_bridge.cli import main
 from gpu_bridge.option_names import ANY, INTERFACES, OTHERS, TABLE, OtherName
 from gpu_bridge.option_translation import translate
 from gpu_bridge.option_values import Meaning
@@ -225,6 +226,23 @@ def test_glpks_relax_is_another_option_than_ours() -> None:
     assert x.value() == pytest.approx(3.5)
 
 
+def test_nor_is_it_ours_in_a_text_of_pyomo_or_on_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(0, 10), domain=pyo.Integers)
+    m.o = pyo.Objective(expr=m.x, sense=pyo.maximize)
+    m.c = pyo.Constraint(expr=2 * m.x <= 7)
+    with pytest.warns(UserWarning, match="GLPK's option relax has no counterpart"):
+        pyo.SolverFactory("gpuheur").solve(m, options="relax")
+    assert m.x.value == 3.0
+    model = tmp_path / "model.lp"
+    model.write_text("Maximize\n x\nSubject To\n 2 x <= 7\nGenerals\n x\nEnd\n")
+    with pytest.warns(UserWarning, match="GLPK's option relax has no counterpart"):
+        assert main(["solve", str(model), "--option", "relax"]) == 0
+    assert "Objective   3\n" in capsys.readouterr().out
+
+
 @pytest.mark.filterwarnings("error")
 @through("word", ["cuts", "gomory", "mir", "fpump"])
 def test_a_word_of_glpk_for_what_is_done_anyway_is_no_warning(word: str) -> None:
@@ -357,8 +375,6 @@ def test_every_name_in_every_place(row: OtherName, stopped: None) -> None:
 def test_the_command_line(
     words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from gpu_bridge.cli import main
-
     model = tmp_path / "m.lp"
     model.write_text("max\n obj: x\nst\n c: x <= 4\nend\n")
     assert main(["solve", *words, str(model)]) == 0

@@ -91,10 +91,9 @@ def given_options(arguments: argparse.Namespace) -> dict[str, Any]:
             raise OptionError(f"--option needs NAME=VALUE; '{pair}' was given.")
         if not is_known(name, option_rows()):
             name = name.replace("-", "_")
-        value = text if equals else True
-        if name in values and values[name] != value:
-            raise OptionError(f"Option '{name}' was given twice: {values[name]} and {value}.")
-        values[name] = value
+        if name in values and values[name] != text:
+            raise OptionError(f"Option '{name}' was given twice: {values[name]} and {text}.")
+        values[name] = text  # of a word none, and not True, which is a value of ours: of `relax`
     return values
 
 

@@ -105,7 +105,7 @@ def read_options(given: Any) -> dict[str, Any]:
         name, equals, text = part.partition("=")
         if not equals and not stands_alone(name):
             raise OptionError(f"Options are read as name=value; '{part}' has no '='.")
-        values[name] = number_or_text(text) if equals else True
+        values[name] = number_or_text(text) if equals else ""  # not True, as for PuLP
     return values
 
 
