@@ -117,10 +117,13 @@ def _against_ours(one: SideBySide, solver: str) -> str:
 
 
 def _half_line(one: SideBySide, half: str) -> list[str]:
-    """Say in a line what a half's models took each solver, in seconds and in iterations."""
+    """Say in a line what a half's models took each solver that was given them."""
     models = members(one.models, half)
-    words = []
-    for summary in summarise(one.rows, models, one.limit):
+    summaries, words = [], []
+    for solver in dict.fromkeys(row.solver for row in one.rows if row.model in models):
+        own = [row for row in one.rows if row.solver == solver and row.model in models]
+        summaries += summarise(own, [row.model for row in own], one.limit)
+    for summary in sorted(summaries, key=lambda summary: summary.mean):
         took = [
             float(row.iterations)
             for row in one.rows
@@ -128,7 +131,8 @@ def _half_line(one: SideBySide, half: str) -> list[str]:
         ]
         mean = shifted_geometric_mean(took, ITERATIONS_SHIFT)
         iterations = f", {mean:,.0f} iterations" if took else ""
-        words.append(f"{summary.solver} {_number(summary.honest_mean)} s{iterations}")
+        of = "" if summary.models == len(models) else f" ({summary.models})"
+        words.append(f"{summary.solver}{of} {_number(summary.honest_mean)} s{iterations}")
     return [f"*{half.capitalize()}* ({len(models)}): {'; '.join(words)}.", ""]
 
 

@@ -166,9 +166,9 @@ def test_pictures_and_page_are_made_from_records(tmp_path):
     cost = per_iteration.Cost("banded-80", 10, 10, 80, "gpu-bridge pdlp", 9, 5.0, 1e3, 0.5, False)
     content = {"copy bytes per second": 1e9, "cache bytes": 0, "rows": [vars(cost)]}
     record(results, per_iteration.NAME, "cuda", "2026-01-01", **content)
-    peer, first = row("peer", "m", 3.0), row("peer", "n", 4.0)
+    peer, first, alone = row("peer", "m", 3.0), row("peer", "n", 4.0), row("peer", "q", 4.0)
     other = row("peer", "o", 5.0)
-    runs = [("2026-01-01", 8.0, [old, peer, first]), ("2026-01-02", 8.0, [new, peer])]
+    runs = [("2026-01-01", 8.0, [old, peer, first, alone]), ("2026-01-02", 8.0, [new, peer])]
     for time, limit, rows in [*runs, ("2026-01-03", 6.0, [other])]:
         content = {"time limit": limit, "rows": [one.as_record() for one in rows]}
         record(results, "families", "cuda", time, **content)
@@ -182,8 +182,9 @@ def test_pictures_and_page_are_made_from_records(tmp_path):
     assert "| gpu-bridge pdlp | 1 of 1 | 1 | 0.125 |" in page
     assert "banded-80" in page
     families = "## Families, made on the spot: tolerance 1e-08, {}\n\n{} on a cuda"
-    assert families.format("8 s", "2 programs") in page
+    assert families.format("8 s", "3 programs") in page
     assert families.format("6 s", "1 program") in page  # limits are not mixed
+    assert "*Choosing* (2): gpu-bridge pdlp (1) 0.125 s; peer " in page  # of what it was given
     assert page.count("| m | choosing |  | 0.125 | 3 |") == 1  # of the newest run
     assert page.count("| n | reporting |") == 1  # of the run before, which alone had it
     assert "for reporting:" not in page  # ours alone stands beside nobody
