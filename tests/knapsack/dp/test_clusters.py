@@ -70,8 +70,6 @@ def test_small_problems(problem: Knapsack, below: int) -> None:
     assert best is not None
     start = max(best - below, 0)
     found = climb_clusters(items, start, items.dantzig_bound, ROOM, WORK, go_on)
-    assume(found is not None)
-    assert found is not None
     assert found.profit == found.bound == best
     assert (found.packed is None) == (start == best)
     if found.packed is not None:
@@ -85,7 +83,6 @@ def test_against_a_dense_table(seed: int, excess: float) -> None:
     form = normal_form(problem)
     items = by_efficiency(form.knapsack)
     found = climb_clusters(items, 0, items.dantzig_bound, ROOM, WORK, go_on)
-    assert found is not None
     assert found.packed is not None
     assert form.profit_back(found.profit) == dense_profit(problem)
     assert found.bound == found.profit
@@ -98,19 +95,15 @@ def test_against_the_other_search(seed: int) -> None:
     found = climb_clusters(items, 0, items.dantzig_bound, ROOM, WORK, go_on)
     outwards = CoreSearch(items, 0, items.dantzig_bound, 10**6)
     assert outwards.run(go_on)
-    assert found is not None
     assert found.profit == found.bound == outwards.profit
 
 
 @pytest.mark.parametrize("room", [64, 200, 1500])
 def test_bounds_are_valid_where_lists_have_no_room(room: int, monkeypatch: Any) -> None:
     monkeypatch.setattr("solvers.knapsack.dp.clusters.FIRST_ROOM", 64)
-    monkeypatch.setattr("solvers.knapsack.dp.clusters.FIRST_ROOM", 64)
     items = ordered(halves(110, 10**9, 6, 300, 1e-3, 1))
     best = climb_clusters(items, 0, items.dantzig_bound, 10**6, WORK, go_on)
     found = climb_clusters(items, 0, items.dantzig_bound, room, WORK, go_on)
-    assert best is not None
-    assert found is not None
     assert best.profit == best.bound
     assert found.profit <= best.profit <= found.bound <= items.dantzig_bound
 
@@ -147,7 +140,6 @@ def test_a_search_that_is_stopped_proves_nothing() -> None:
     )
     brief = climb_clusters(items, 0, items.dantzig_bound, ROOM, 1000, go_on)
     for found in (stopped, brief):
-        assert found is not None
         assert found.packed is None
         assert found.profit == 0
         assert found.bound == items.dantzig_bound
