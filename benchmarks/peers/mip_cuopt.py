@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module, util
+from importlib import import_module, metadata, util
 from typing import Any
 
 import numpy as np
 
-from benchmarks.peers import cuopt
 from benchmarks.peers.mip_solver import MipAnswer, MipSolver, MipTask, Recorder
 
 STATUSES = {
@@ -28,7 +27,7 @@ class CuOptMip(MipSolver):
     def label(self, task: MipTask) -> str:
         """Name, version and way."""
         words = ", heuristics only" if self.heuristics_only else ""
-        return f"cuOpt {cuopt._version()}{words}"
+        return f"cuOpt {_version()}{words}"
 
     def missing(self) -> str | None:
         """Say whether the package is installed."""
@@ -137,3 +136,13 @@ def _subscribe(settings: Any, recorder: Recorder, sense: float) -> None:
 def _on_host(values: Any) -> Any:
     copy = getattr(values, "copy_to_host", None)
     return np.asarray(values) if copy is None else copy()
+
+
+def _version() -> str:
+    """Return that of the Python package, which has a library of its own."""
+    for package in ("cuopt-cu13", "cuopt-cu12", "cuopt"):
+        try:
+            return metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return "of unknown version"

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,9 @@ from benchmarks.mip_measures import improvements, primal_gap, primal_integral, s
 from benchmarks.mip_rows import MipRow, common_models, summarise
 from benchmarks.mip_run import Settings, prepare, run
 from benchmarks.mip_sets import Entry, choose, family, quick
-from benchmarks.peers import mip_localmip, mip_recorded
+from benchmarks.peers import mip_cuopt, mip_localmip, mip_recorded
 from benchmarks.peers.mip_names import NAMES, find
-from benchmarks.peers.mip_solver import MipAnswer, Recorder
+from benchmarks.peers.mip_solver import MipAnswer, MipTask, Recorder
 from tests.cases import through
 from tests.locations import MODELS
 from tests.soon import soon
@@ -318,6 +319,20 @@ def test_a_crash_costs_one_run_and_says_why(
     found = run("highs", prepare(small, tmp_path / "files"), 0, SETTINGS, small.best)
     assert (found.status, found.feasible, found.gap, found.integral) == ("crash", False, 1.0, 1.0)
     assert "no luck" in found.detail
+
+
+def test_cuopt_is_called_by_its_python_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Path()
+    task = MipTask(here, here, here, here, 1.0, 1, 0)
+    known = {"cuopt-cu12": "26.2"}
+
+    def version(package: str) -> str:
+        if package not in known:
+            raise metadata.PackageNotFoundError(package)
+        return known[package]
+
+    monkeypatch.setattr(metadata, "version", version)
+    assert mip_cuopt.CuOptMip().label(task) == "cuOpt 26.2"
 
 
 @pytest.mark.parametrize(
