@@ -152,17 +152,21 @@ def make_contenders(
     of a millisecond take it too. Simplex on a small model is stopped without being asked. On the
     CPU interior point asks here: beside PDLP it waited 0.02 to 0.09 s for the lock on `greenbea`
     and `pds-06`, ten threads for each core, and a child takes 0.1 to 0.2 s to load.
+
+    Where threads are asked for, HiGHS's interior point has one beside ours or waits for its end.
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
     own_at_work, turns = threading.Event(), Turns(problem.num_nonzeros, options.tolerance)
-    spare = max(1, cores - len(names) + 1)
+    two = device == "cpu" and IPM in names and problem.num_nonzeros >= OWN_IPM_NONZEROS
+    beside = not options.threads or cores > len(names)
+    spare = max(1, cores - len(names) + (0 if two and options.threads else 1))
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
     runs: dict[str, Callable[[Progress], Outcome]] = {
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
         # an interior point method has no use for a start, and would lose presolve by it
         IPM: lambda progress: (
-            _interior_point(problem, options, progress, analyses, own_at_work)
+            _interior_point(problem, options, progress, analyses, own_at_work, beside)
             if device == "cpu"
             else _reference(IPM, problem, options, progress, None, PDLP in names)
         ),
@@ -193,8 +197,12 @@ def _interior_point(
     progress: Progress,
     analyses: Analyses,
     own_at_work: threading.Event,
+    beside: bool,
 ) -> Outcome:
-    """Run our own method where its factor has few entries, that of the reference engine else."""
+    """Run our own method where its factor has few entries, that of the reference engine else.
+
+    ``beside`` says whether both may be at work.
+    """
 
     def reference(own: Progress) -> Outcome:
         return _reference(IPM, problem, options, own, None, False)
@@ -202,13 +210,17 @@ def _interior_point(
     def ours(own: Progress, begin: Callable[[bool], None]) -> Outcome | None:
         own_at_work.set()
         try:
-            return interior_point.run_where_sparse(problem, options, own, analyses, begin)
+            return interior_point.run_where_sparse(
+                problem, options, own, analyses, begin, beside=beside
+            )
         finally:
             own_at_work.clear()
 
     if problem.num_nonzeros < OWN_IPM_NONZEROS:
         return reference(progress)
-    return fitting_interior_point(ours, reference, progress, problem.num_nonzeros)
+    return fitting_interior_point(
+        ours, reference, progress, problem.num_nonzeros if beside else None
+    )
 
 
 def _beside_pdlp(

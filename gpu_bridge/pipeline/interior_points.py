@@ -25,7 +25,7 @@ sparse; returns None where it is dense, or where the method gives up."""
 
 
 def fitting_interior_point(
-    own: Own, reference: Callable[[Progress], Outcome], progress: Progress, num_nonzeros: int
+    own: Own, reference: Callable[[Progress], Outcome], progress: Progress, num_nonzeros: int | None
 ) -> Outcome:
     """Return the answer of our own method if it fits the model, else that of HiGHS.
 
@@ -36,8 +36,8 @@ def fitting_interior_point(
         HiGHS's method; takes its progress.
     progress : Progress
         That of both.
-    num_nonzeros : int
-        Coefficients of the model.
+    num_nonzeros : int or None
+        Coefficients of the model; None if the two may not be at work at the same time.
 
     Raises
     ------
@@ -51,7 +51,8 @@ def fitting_interior_point(
     def begin(is_sparse: bool) -> None:
         if is_sparse:
             theirs.abandon()
-        is_known.set()
+        if is_sparse or num_nonzeros is not None:
+            is_known.set()
 
     def work() -> None:
         try:
@@ -63,7 +64,7 @@ def fitting_interior_point(
 
     # where ours fails HiGHS's goes on, as where ours gives up
     thread = start_thread("interior point", work, lambda failure: found.append(None))
-    is_known.wait(HEAD_START * num_nonzeros)
+    is_known.wait(None if num_nonzeros is None else HEAD_START * num_nonzeros)
     answer, raised = None, None
     if not found and not theirs.abandoned:
         try:

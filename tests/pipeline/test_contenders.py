@@ -142,6 +142,37 @@ def test_pdlp_gets_the_threads_that_are_left(
     assert (seen["pdlp"].threads, seen["pdlp"].device) == (14, "cuda")
 
 
+@pytest.mark.parametrize(
+    ("threads", "beside", "left"), [(0, True, 14), (2, False, 1), (3, False, 1), (5, True, 2)]
+)
+def test_no_more_threads_work_than_are_asked_for(
+    threads: int,
+    beside: bool,
+    left: int,
+    monkeypatch: pytest.MonkeyPatch,
+    machine: Callable[[int, bool], None],
+) -> None:
+    machine(16, False)
+    problem, seen = LINEAR[0].problem, []
+    nothing = Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
+
+    def route(problem: Problem, options: Options, *_: object, **__: object) -> Outcome:
+        seen.append(options.threads)
+        return nothing
+
+    def both(own: object, reference: object, progress: Progress, size: int | None) -> Outcome:
+        seen.append(size)
+        return nothing
+
+    monkeypatch.setattr(module, "OWN_IPM_NONZEROS", 0)
+    monkeypatch.setattr(module, "pdlp_route", route)
+    monkeypatch.setattr(module, "fitting_interior_point", both)
+    options = make_options(threads=threads)
+    for contender in make_contenders((*BOTH, PDLP), "cpu", problem, options, None)[1:]:
+        contender.run(Progress())
+    assert seen == [problem.num_nonzeros if beside else None, left]
+
+
 @pytest.mark.parametrize(("memory", "names"), [(1e7, (SIMPLEX,)), (1e12, (SIMPLEX, IPM))])
 def test_engines_that_do_not_fit_together_do_not_race(
     memory: float,

@@ -145,7 +145,7 @@ def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(
     told: list[str] = []
     begun, may_end = threading.Event(), threading.Event()
 
-    def sparse(*_: object) -> Outcome:
+    def sparse(*_: object, beside: bool) -> Outcome:
         begun.set()
         may_end.wait()
         told.append("ipm")

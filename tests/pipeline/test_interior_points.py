@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -161,3 +162,19 @@ def test_where_the_other_fails_ours_is_waited_for(has_answer: bool) -> None:
     else:
         with pytest.raises(EngineError, match="it crashed"):
             fitting_interior_point(own, reference, Progress(), 0)
+
+
+@pytest.mark.parametrize("has_answer", [False, True])
+def test_where_there_is_one_core_for_both_they_work_one_after_the_other(has_answer: bool) -> None:
+    reference = Asked(lambda progress: WORSE)
+    before: list[int] = []
+
+    def own(progress: Progress, begin: Callable[[bool], None]) -> Outcome | None:
+        begin(False)
+        time.sleep(0.05)
+        before.append(reference.times)
+        return RIGHT if has_answer else None
+
+    found = fitting_interior_point(own, reference, Progress(), None)
+    assert found is (RIGHT if has_answer else WORSE)
+    assert before == [0]

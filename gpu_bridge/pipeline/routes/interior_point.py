@@ -92,12 +92,14 @@ def run_where_sparse(
     progress: Progress,
     analyses: Analyses,
     begin: Callable[[bool], None],
+    *,
+    beside: bool = True,
 ) -> Outcome | None:
     """Solve a linear program on the CPU if its factor has few entries; None if it has not.
 
     ``begin`` is told before the second iteration whether they are so few that HiGHS need not be at
-    work. The answer is a vertex only if the caller insists on one. None comes also where the method
-    ends in numerical trouble.
+    work; without ``beside`` it never is, and more entries are too many. The answer is a vertex only
+    if the caller insists on one. None comes also where the method ends in numerical trouble.
     """
     from solvers.interior_point.analysis import FillError
 
@@ -111,7 +113,7 @@ def run_where_sparse(
             _BeforeIterating(progress, lambda entries: begin(entries <= sparse)),
             analyses,
             lambda: None,
-            most_entries=MOST_FILL * problem.num_nonzeros,
+            most_entries=MOST_FILL * problem.num_nonzeros if beside else sparse,
         )
     except (FillError, DeviceError):
         return None
