@@ -32,7 +32,7 @@ def share_matrix(
     at_a_time = max(1, (threads or usable_cores()) // len(group.members))
 
     def lay_out(device: int) -> tuple[Slices, ...]:
-        member, position = group.members[device], other.positions(device)
+        member, position = group.members[device], other.positions(device, threads=at_a_time)
         order, bounds = own.order[own.range_of(device)], own.bounds[device]
         parts = [order[begin:end] for begin, end in pairwise(bounds)]
         with group.on(device):
@@ -49,7 +49,7 @@ def share_matrix(
                     without_entries(matrix, plan, part, lengths[part], position, packed, at_a_time)
                     for part in parts
                 ]
-                places = own.positions(device, copies=False)
+                places = own.positions(device, copies=False, threads=at_a_time)
                 there = member.to_device(places), member.to_device(position)
                 found = laid_out(slices, matrix, there[0], there[1], member)
             member.synchronize()  # other streams than this thread's are going to read it

@@ -142,16 +142,16 @@ class Side:
         first = sum(self.owned(before) for before in range(device))
         return slice(first, first + self.owned(device))
 
-    def positions(self, device: int, *, copies: bool = True) -> IndexArray:
+    def positions(self, device: int, *, copies: bool = True, threads: int = 0) -> IndexArray:
         """Return where each row of the model (size,) stands on a device; -1 where it does not.
 
-        Without ``copies`` other devices' rows do not.
+        Without ``copies`` other devices' rows do not. ``threads`` are those of the CPU at most.
         """
         from solvers.native.pdlp_distributed_sides import number
 
         position = np.full(self.size, -1, dtype=np.int32)
         own = self.order[self.range_of(device)]
-        number(own, position, threads_for(STEPS_PER_LOOK * own.size))
+        number(own, position, threads_for(STEPS_PER_LOOK * own.size, threads))
         if not copies:
             return position
         for transfer in self.transfers:

@@ -20,7 +20,7 @@ from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import layout
 from solvers.pdlp.control import Control
-from solvers.pdlp.distributed import sharing
+from solvers.pdlp.distributed import sharing, sides
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.sharing import share_out
 from solvers.pdlp.execution import iteration_blocks
@@ -139,6 +139,21 @@ def test_devices_lay_out_what_the_host_does(name, devices, monkeypatch):
     for one, other in zip(laid(), expected, strict=True):
         for part in fields(Slices):
             np.testing.assert_array_equal(getattr(one, part.name), getattr(other, part.name))
+
+
+def test_sharing_out_takes_no_more_threads_than_allowed(monkeypatch):
+    group = replace(DeviceGroup.of([PRETENDED_GPU] * 2), kind="cpu")
+    allowed = []
+
+    def noted(work: int, threads: int = 0) -> int:
+        allowed.append(threads)
+        return 1
+
+    monkeypatch.setattr(sides, "threads_for", noted)
+    monkeypatch.setattr(sharing, "ON_DEVICE_FROM", 0)
+    share_out(random_lp(1, 20, 30), group, Plan(), 0, threads=1)
+    assert allowed
+    assert set(allowed) == {1}
 
 
 @pytest.mark.parametrize("devices", COUNTS)
