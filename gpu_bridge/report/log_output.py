@@ -84,12 +84,12 @@ class SafeStream:
 
     def flush(self) -> None:
         """Flush the stream if it can be flushed."""
-        self._attempt(getattr(self.stream, "flush", lambda: None))
+        self._attempt(lambda: self._call("flush"))
 
     def close(self) -> None:
         """Close the stream, which writes what is left of it."""
         before, self.failure = self.failure, None
-        self._attempt(getattr(self.stream, "close", lambda: None))
+        self._attempt(lambda: self._call("close"))
         self.failure = before or self.failure
 
     def _attempt(self, act: Callable[[], object]) -> None:
@@ -98,6 +98,11 @@ class SafeStream:
                 act()
             except Exception as error:
                 self.failure = error
+
+    def _call(self, name: str) -> None:
+        act = getattr(self.stream, name, None)  # which may raise, too
+        if act is not None:
+            act()
 
     def _write(self, text: str) -> None:
         if self.stream is None:

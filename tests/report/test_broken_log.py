@@ -80,6 +80,24 @@ def test_a_safe_stream_is_silent_after_its_first_error() -> None:
     assert safe(stream) is stream
 
 
+@pytest.mark.parametrize("without", ["nothing", "raising"])
+def test_a_stream_need_not_know_how_to_flush_or_close(without: str) -> None:
+    class Odd(io.StringIO):
+        def __getattribute__(self, name: str) -> object:
+            if name not in ("flush", "close"):
+                return super().__getattribute__(name)
+            if without == "raising":
+                raise ValueError("it is detached")
+            return None
+
+    odd = Odd()
+    stream = safe(odd)
+    stream.write("said")
+    stream.close()
+    assert odd.getvalue() == "said"
+    assert (stream.failure is None) == (without == "nothing")
+
+
 def test_a_safe_stream_has_the_number_of_its_file() -> None:
     with open(os.devnull, "w", encoding="utf-8") as file:
         assert SafeStream(file).fileno() == file.fileno()
