@@ -187,7 +187,7 @@ class NcclLinks:
             for member in self._members:
                 member.check_async_error()
         except (self._nccl.NcclError, KeyError) as failure:  # CuPy knows no name for newer errors
-            raise DeviceError(f"A link between the GPUs was lost: {failure}.") from failure
+            raise DeviceError(f"a link between the GPUs was lost: {failure}") from failure
 
     def abandon(self) -> None:
         """End what messages are under way, after a GPU was lost, in threads left behind.

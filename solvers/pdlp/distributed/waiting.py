@@ -51,6 +51,5 @@ def _has_happened(event: Any, member: Device) -> bool:
     if status in (SUCCESS, NOT_READY):
         return bool(status == SUCCESS)
     raise DeviceError(
-        f"GPU {member.index} ({member.name}) was lost during the solve (CUDA error {status}); "
-        f"solve again without it, for example with device='cpu' or another 'cuda:N'."
+        f"GPU {member.index} ({member.name}) was lost during the solve (CUDA error {status})"
     )
