@@ -270,7 +270,11 @@ def fitting_device(
         return options.device
     needed = pdlp.memory_needed(problem)
     if unasked and problem.num_nonzeros >= SEVERAL_FROM:
-        together = pdlp.find_place(ALL_GPUS)
+        try:
+            together = pdlp.find_place(ALL_GPUS)
+        except DeviceError as failure:  # nobody asked for the others
+            progress.log(f"{failure} PDLP runs on one GPU.")
+            together = device
         if together.name != device.name and needed <= MEMORY_SHARE * together.memory_free:
             progress.log(f"{problem.num_nonzeros:,} nonzeros are worth {together.name}.")
             return ALL_GPUS

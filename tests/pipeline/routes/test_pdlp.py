@@ -15,6 +15,7 @@ from gpu_bridge.verify.verify import verify
 from solvers import pdlp as first_order
 from solvers import presolve
 from solvers.core.device import Device
+from solvers.core.errors import DeviceError
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.progress import DetachableProgress, Patience, Progress
 from solvers.highs import engine as highs
@@ -161,6 +162,20 @@ def test_all_gpus_take_part_in_large_models_where_none_is_named(unasked, place, 
     found = pdlp.fitting_device(LINEAR[0].problem, options, progress, unasked=unasked)
     assert found == place
     assert ("are worth 4 x Some GPU." in progress.text) == unasked
+
+
+def test_another_gpu_that_cannot_be_used_leaves_one_at_work(monkeypatch):
+    def find(wanted):
+        if wanted == "cuda:all":
+            raise DeviceError("'cuda:1' cannot be used.")
+        return GPU
+
+    monkeypatch.setattr("solvers.pdlp.find_place", find)
+    monkeypatch.setattr(pdlp, "SEVERAL_FROM", LINEAR[0].problem.num_nonzeros)
+    progress = BridgeProgress()
+    options = make_options(device="cuda")
+    assert pdlp.fitting_device(LINEAR[0].problem, options, progress, unasked=True) == "cuda"
+    assert "'cuda:1' cannot be used. PDLP runs on one GPU." in progress.text
 
 
 def test_a_model_that_fits_the_gpu_once_packed_goes_there(monkeypatch):
