@@ -163,9 +163,13 @@ def state_bounds(
     What is left of the capacity is filled by ``comes``; what a state is too heavy by goes with
     ``goes``, whose weight is 0 where nothing may go.
     """
-    spare = (capacity - weight).astype(np.float64)
+    found = (capacity - weight).astype(np.float64)
+    is_over = found < 0.0
     loss = goes[0] / goes[1] if goes[1] else np.inf
-    return np.asarray(profit + spare * np.where(spare >= 0, comes[0] / comes[1], loss))
+    # in place: pages of new memory take longer than the numbers
+    np.multiply(found, comes[0] / comes[1], out=found, where=~is_over)
+    np.multiply(found, loss, out=found, where=is_over)
+    return np.add(found, profit, out=found)
 
 
 def less_promising(bound: npt.NDArray[np.float64], staying: int) -> npt.NDArray[np.bool_]:
@@ -190,9 +194,11 @@ def cut(states: States, bound: npt.NDArray[np.float64], staying: int) -> tuple[S
         How many stay, close together.
     """
     later = less_promising(bound, max(staying, 1))
-    waiting, kept = (chosen_states(states, bound.size, flags) for flags in (later, ~later))
-    copy_states(kept, kept.profit.size, states)
-    return waiting, float(bound[later].max()), kept.profit.size
+    waiting, stays = chosen_states(states, bound.size, later), ~later
+    left = int(np.count_nonzero(stays))
+    for values in states:
+        values[:left] = values[: bound.size][stays]
+    return waiting, float(bound.max(where=later, initial=-np.inf)), left
 
 
 class Stages(Protocol):
