@@ -130,7 +130,7 @@ PROJECTS = (
     ),
     Project(
         "calliope",
-        ("calliope==0.7.0.dev7", "pytest-order"),
+        ("calliope==0.7.0.dev7", "pandas<3", "numpy<2.3", "pytest-order"),
         ("tests/test_example_models.py", "tests/test_backend_pyomo.py"),
         *("calliope-project/calliope", "v0.7.0.dev7"),
         cut="all but the example models and the Pyomo backend",

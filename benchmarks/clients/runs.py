@@ -121,7 +121,7 @@ def _environment(solver: str, python: Path, report: Path) -> dict[str, str]:
     return {
         **os.environ,
         "PYTHONPATH": str(HERE),
-        "PATH": os.pathsep.join([*cbc[:1], os.environ.get("PATH", "")]),
+        "PATH": os.pathsep.join([*cbc[:1], str(python.parent), os.environ.get("PATH", "")]),
         "CLIENT_SOLVER": solver,
         "CLIENT_REPORT": str(report),
     }
