@@ -153,13 +153,14 @@ def make_contenders(
     CPU interior point asks here: beside PDLP it waited 0.02 to 0.09 s for the lock on `greenbea`
     and `pds-06`, ten threads for each core, and a child takes 0.1 to 0.2 s to load.
 
-    Where threads are asked for, HiGHS's interior point has one beside ours or waits for its end.
+    HiGHS's interior point has a core beside ours or waits for its end: on two cores both at once,
+    beside simplex, took 1.1 to 1.4 times as long (`ch`, `df2177`, `ge`, `pds-06`).
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
     own_at_work, turns = threading.Event(), Turns(problem.num_nonzeros, options.tolerance)
     two = device == "cpu" and IPM in names and problem.num_nonzeros >= OWN_IPM_NONZEROS
-    beside = not options.threads or cores > len(names)
+    beside = cores > len(names)
     spare = max(1, cores - len(names) + (0 if two and options.threads else 1))
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
     runs: dict[str, Callable[[Progress], Outcome]] = {
