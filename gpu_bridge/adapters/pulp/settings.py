@@ -39,8 +39,11 @@ def make_settings(
         An unknown name (with the nearest valid one), a wrong type, a value out of range, or one
         option given under two names with two values.
     """
-    given = {name: value for name, value in named.items() if value is not None}
-    given = {name: value for name, value in given.items() if NOT_GIVEN.get(name) != value}
+    given = {
+        name: value
+        for name, value in named.items()
+        if not (value is None or (isinstance(value, str) and NOT_GIVEN.get(name) == value))
+    }
     switches = {name: given.pop(name) for name in [*given] if name.lower() in WARM_START}
     warm_start = any(_flag(name, value) for name, value in switches.items())
     if time_limit is not None:

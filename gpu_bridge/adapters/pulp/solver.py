@@ -117,7 +117,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         self.on_solution = on_solution  # no option: it cannot be written to JSON
         self.outcome: Outcome | None = None
         self._solved: SolverModel | None = None
-        self._read: tuple[tuple[Any, ...], tuple[Options, bool]] | None = None
+        self._read: tuple[str, tuple[Options, bool]] | None = None
         self._settings()
 
     def available(self) -> bool:
@@ -299,7 +299,8 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
     def _settings(self, more: dict[str, Any] | None = None) -> tuple[Options, bool]:
         named = {**self.optionsDict, **(more or {})}
         limit = named.pop("timeLimit", self.timeLimit)
-        given = (self.mip, self.msg, limit, list(self.options), named)
-        if self._read is None or self._read[0] != given:
-            self._read = given, make_settings(*given)
+        given = (self.mip, self.msg, limit, self.options, named)
+        text = repr(given)  # equal values of two types, 1 and True, are not the same setting
+        if self._read is None or self._read[0] != text:
+            self._read = text, make_settings(*given)
         return self._read[1]

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pulp
 import pytest
 
@@ -131,6 +132,15 @@ def test_options_set_later_count_and_are_checked() -> None:
     mine.optionsDict["gapRell"] = 0.1
     with pytest.raises(OptionError, match="gapRel"):
         lp.solve(mine)
+
+
+@pytest.mark.parametrize("wrong", [True, np.array([1, 2]), [1]])
+def test_a_wrong_value_is_refused_after_one_that_equals_it(wrong: object) -> None:
+    mine = solver(seed=1)
+    lp = small()
+    lp.solve(mine)
+    with pytest.raises(OptionError, match="seed"):
+        lp.solve(mine, seed=wrong)
 
 
 def test_options_of_one_call_do_not_stick() -> None:
