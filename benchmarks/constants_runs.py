@@ -1,29 +1,24 @@
 """What a run of the constants' benchmark solves, and what of it is compared.
 
 A mixed-integer model is solved by heuristics alone, in work that every run repeats. For a constant
-of one heuristic, that heuristic has all the turns, but for those of dives by propagation, which
-find the first points, and of the relaxation where it needs that (``group_of``): beside a dozen
-others it would have few in such a run. Its turns may be as short as they like there, since a
-neighbourhood's three seconds would be all of it.
+of one heuristic, that heuristic has all the turns (``mip_changed.turns_of``): beside a dozen others
+it would have few in such a run.
 """
 
 from __future__ import annotations
 
 import argparse
-import dataclasses
 import hashlib
 import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unittest import mock
 
 import numpy as np
 
+from benchmarks.mip_changed import turns_of
 from benchmarks.mip_measures import primal_gap
-
-if TYPE_CHECKING:
-    from solvers.mip.table import Row
 
 WALKERS = "solvers/mip/heuristics/local_search/gpu"
 
@@ -36,9 +31,6 @@ ENGINES = {
 """Where the constants of each are; those of the walkers are not measured with the others."""
 
 HEURISTICS = "solvers/mip/heuristics/"
-
-FIRST_POINTS = "fix_and_propagate"
-"""The heuristic that has turns in every run."""
 
 SHIFT = 100.0
 """Iterations, states or nodes that are added before their logarithm is taken."""
@@ -80,7 +72,6 @@ def mixed_integer(
     """Solve a model by heuristics alone, and compare points by their gap."""
     import gpu_bridge as gb
     from solvers.mip import heuristic_stage
-    from solvers.mip.heuristics.diving.heuristic import SolveRelaxation
     from solvers.mip.table import TABLE
 
     options: dict[str, Any] = {"device": "cpu", "explain": False, "seed": seed}
@@ -90,24 +81,13 @@ def mixed_integer(
     else:
         options |= {"time_limit": arguments.time_limit, "threads": 2}
     problem = gb.read(str(path))
-    table = TABLE
-    if group:
-        own = [row for row in TABLE if group in _folders(row)]
-        others = [row for row in TABLE if FIRST_POINTS in _folders(row) and row not in own]
-        if any(row.heuristic.needs.relaxation for row in own):
-            others += [row for row in TABLE if isinstance(row.heuristic, SolveRelaxation)]
-        rows = dict.fromkeys((*own, *others))
-        table = tuple(dataclasses.replace(row, shortest=0.0) for row in TABLE if row in rows)
+    table = turns_of(group) if group else TABLE
     with mock.patch.object(heuristic_stage, "TABLE", table):
         outcome = gb.solve(problem, **options)
     has_point = bool(np.isfinite(outcome.objective))
     x = np.asarray(outcome.x) if has_point else np.zeros(0)
     objective = outcome.objective if has_point else None
     return _digest([x]), primal_gap(objective, best, -1.0 if problem.maximize else 1.0)
-
-
-def _folders(row: Row) -> list[str]:
-    return type(row.heuristic).__module__.split(".")
 
 
 def _digest(points: Sequence[Any]) -> str:

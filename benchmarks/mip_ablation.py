@@ -2,19 +2,21 @@
 
     python -m benchmarks.mip_ablation FOLDER [--set wide] [--seeds 0 1] [--time-limit 20]
         [--without NAME ...] [--variants module.NAME=value ...] [--threads 2] [--at-once 1]
-        [--resume RECORD] [--work W]
+        [--resume RECORD] [--work W] [--heuristic FOLDER]
 
-Each row of ``solvers/mip/table.py`` is left out in turn, then each kind; ``--without``
-names some of them, and ``--variants`` adds constants with other values. FOLDER holds INSTANCES.csv
-(see ``mip_sets.py``). The program as it is runs with the seeds, and once more with as many others:
-what differs between those two is the noise, and stands in a row of its own.
+Each row of ``solvers/mip/table.py`` is left out in turn, then each kind; ``--without`` names some
+of them, ``--without neighbourhoods`` stands for each neighbourhood of large-neighbourhood search,
+and ``--variants`` adds constants with other values. FOLDER holds INSTANCES.csv (see
+``mip_sets.py``). The program as it is runs with the seeds, and once more with as many others: what
+differs between those two is the noise, and stands in a row of its own.
 
 A figure is the mean over models and seeds of what a variant has more than the program as it is, of
 the same model and seed: gap (0 to 1), primal integral (0 to 1), and the logarithm of the seconds to
 the first point plus one. Beside it is half the width of a 90 % interval, by drawing models with
 replacement. A heuristic is worth something where the interval does not reach zero, and the noise
 hides it where it does. ``--resume`` takes the runs of earlier records and adds what is missing;
-``--work`` is that of ``mip_variants.py``.
+``--work`` and ``--heuristic`` are those of ``mip_variants.py``; by work, the first point counts in
+millions of entries.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.mip_changed import NEIGHBOURHOOD
 from benchmarks.mip_sets import SETS, choose, read_index
 from benchmarks.mip_variants import Run, add_settings, parse, run_all, settings_of
 from benchmarks.peers import mip_recorded
@@ -35,6 +38,9 @@ from benchmarks.record import Column, print_table, write_record
 
 NOISE = "noise"
 """Row of the program as it is with other seeds."""
+
+EACH_NEIGHBOURHOOD = "neighbourhoods"
+"""Stands for all of them, one at a time."""
 
 DRAWS = 2000
 """Samples of models for an interval."""
@@ -55,7 +61,7 @@ def main() -> int:
     peers = mip_recorded.instances(mip_recorded.DEFAULT)
     which = arguments.set or (None if arguments.instances else "wide")
     entries = choose(read_index(arguments.folder), which, arguments.instances, peers)
-    variants = [*(f"-{name}" for name in arguments.without or names()), *arguments.variants]
+    variants = [*(f"-{name}" for name in _left_out(arguments.without)), *arguments.variants]
     seeds = arguments.seeds
     others = [max(seeds) + 1 + k for k in range(len(seeds))]
     settings = settings_of(arguments)
@@ -76,10 +82,21 @@ def main() -> int:
             *(worth(variant, runs, seeds, seeds) for variant in variants),
         ]
         content = {"rows": [vars(run) for run in runs], "worth": rows, "settings": vars(settings)}
-        write_record("mip-ablation", content)
+        write_record(arguments.record, content)
     columns = [Column(name, 3) for name in rows[0]]
     print_table("Left out", columns, [list(row.values()) for row in rows])
     return 0
+
+
+def _left_out(given: Sequence[str]) -> list[str]:
+    return neighbourhoods() if list(given) == [EACH_NEIGHBOURHOOD] else list(given) or names()
+
+
+def neighbourhoods() -> list[str]:
+    """Return what each neighbourhood is left out by."""
+    from solvers.mip.heuristics.large_neighbourhood.neighbourhoods import CATALOGUE
+
+    return [NEIGHBOURHOOD + one.name for one in CATALOGUE]
 
 
 def names() -> list[str]:
@@ -145,6 +162,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--without", nargs="+", default=[])
     parser.add_argument("--variants", nargs="+", type=str.strip, default=[])
+    parser.add_argument("--record", default="mip-ablation", help="what the record is called")
     parser.add_argument("--resume", nargs="+", type=Path, default=[])
     add_settings(parser)
     return parser

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SETS = ("peers", "mipcc26", "quick", "wide", "all")
+SETS = ("peers", "mipcc26", "quick", "wide", "small", "all")
 
 QUICK_SIZE = 30
 """Models in the set ``quick``."""
@@ -22,6 +22,9 @@ QUICK_NONZEROS = (500, 100_000)
 
 WIDE_SIZE, WIDE_NONZEROS = 60, (500, 300_000)
 """Models in the set ``wide``, and their sizes."""
+
+SMALL_SIZE, SMALL_NONZEROS = 64, (300, 40_000)
+"""Models in the set ``small``, and their sizes: for runs of some seconds."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,8 @@ def choose(
         wanted |= {entry.name for entry in quick(entries)}
     elif name == "wide":
         wanted |= {entry.name for entry in spread(entries, WIDE_SIZE, WIDE_NONZEROS)}
+    elif name == "small":
+        wanted |= {entry.name for entry in spread(entries, SMALL_SIZE, SMALL_NONZEROS)}
     elif name == "all":
         wanted |= set(known)
     elif name is not None:

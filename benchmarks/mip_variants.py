@@ -3,17 +3,20 @@
     python -m benchmarks.mip_variants FOLDER --instances a b
         --variants "" -improve solvers.mip.portfolio.credit.EARNED=0
         [--time-limit 20] [--seeds 0 1] [--threads 2] [--at-once 1] [--device auto] [--work W]
+        [--heuristic FOLDER]
 
 A variant is a list of ``module.NAME=value``, a constant's other value, and ``-NAME``, a heuristic
-left out of the table (``-kind:NAME`` for all of a kind), separated by commas; an empty one is the
-program as it is. FOLDER holds INSTANCES.csv (see ``mip_sets.py``). Each run has a process of its
-own, begins with a small solve to load what it needs, and may be beside others; variants of one
-model run close to each other, so that what else happens on the machine meets all of them. Points
-are those of ``gpu_bridge.solve``, which checks them; measures are in ``mip_measures.py``.
+left out of the table (``-kind:NAME`` for all of a kind, ``-neighbourhood:NAME`` for one
+neighbourhood), separated by commas; an empty one is the program as it is. FOLDER holds
+INSTANCES.csv (see ``mip_sets.py``). Each run has a process of its own, begins with a small solve to
+load what it needs, and may be beside others; variants of one model run close to each other, so that
+what else happens on the machine meets all of them. Points are those of ``gpu_bridge.solve``, which
+checks them; measures are in ``mip_measures.py``.
 
 With ``--work`` heuristics run alone, one after the other, and visit so many billions of matrix
 entries: then points, and gaps, are the same however busy the machine is. The time limit only ends
-runs that hang, and what is measured over the time says nothing.
+runs that hang, and what else is measured over the time is measured over the work, in millions of
+entries. ``--heuristic`` names the folder of one heuristic that has all turns but for what it needs.
 """
 
 from __future__ import annotations
@@ -29,14 +32,12 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from benchmarks.mip_changed import WORK_UNIT, PointsByWork, change, give_turns
 from benchmarks.mip_measures import mean, primal_gap, primal_integral, shifted_mean
 from benchmarks.mip_sets import Entry, read_index
 from benchmarks.record import Column, print_table, write_record
-
-if TYPE_CHECKING:
-    from solvers.mip.table import Row
 
 PATIENCE = 60.0
 """Seconds beyond the limit after which a run is killed: loading and reading are in them."""
@@ -44,7 +45,10 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one run; without a point ``objective`` is None and ``first`` the time limit."""
+    """What came of one run; without a point ``objective`` is None and ``first`` the limit.
+
+    ``first`` and ``integral`` are over the time, or over the work in millions of entries.
+    """
 
     model: str
     variant: str
@@ -67,6 +71,12 @@ class Settings:
     at_once: int
     stop_after: float
     work: float | None = None
+    heuristic: str = ""
+
+    @property
+    def limit(self) -> float:
+        """Seconds, or millions of entries."""
+        return self.time_limit if self.work is None else 1e9 * self.work / WORK_UNIT
 
     def options(self, seed: int) -> dict[str, object]:
         """Return the options of a run."""
@@ -126,14 +136,17 @@ def _run(
     """Run one model in a process of its own; None once the time for all is up."""
     if time.monotonic() > stop_at:
         return None
-    limit = settings.time_limit
+    limit = settings.limit
     task = {"path": str(entry.path), "variant": variant, "options": settings.options(seed)}
+    task["heuristic"] = settings.heuristic
     command = [sys.executable, "-m", "benchmarks.mip_variants", ".", "--child", json.dumps(task)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit + PATIENCE)
+        longest = settings.time_limit + PATIENCE
+        done = subprocess.run(command, capture_output=True, text=True, timeout=longest)
         told = json.loads(done.stdout.splitlines()[-1])
     except (subprocess.TimeoutExpired, IndexError, json.JSONDecodeError):
-        told = {"objective": None, "events": [], "sense": 1.0, "seconds": limit, "proven": False}
+        hung = settings.time_limit
+        told = {"objective": None, "events": [], "sense": 1.0, "seconds": hung, "proven": False}
     gap = primal_gap(told["objective"], entry.best, told["sense"])
     integral = primal_integral(told["events"], entry.best, limit, told["sense"]) / limit
     first = min([limit, *(seconds for seconds, _ in told["events"])])
@@ -150,7 +163,7 @@ def _run(
     return run
 
 
-def _child(task: dict[str, object]) -> None:
+def _child(task: dict[str, Any]) -> None:
     """Solve one model with other constants, and tell of it in a line."""
     import numpy as np
 
@@ -158,47 +171,35 @@ def _child(task: dict[str, object]) -> None:
 
     # some variants import it to change it, which must not save them time that the others spend
     importlib.import_module("solvers.mip.table")
-    for change in filter(None, str(task["variant"]).split(",")):
-        _change(change.strip())
-    options = dict(task["options"])  # type: ignore[call-overload]
-    problem = gb.read(str(task["path"]))
+    for text in filter(None, task["variant"].split(",")):
+        change(text.strip())
+    options = task["options"]
+    by_work = PointsByWork() if options.get("deterministic") else None
+    if task["heuristic"]:
+        give_turns(task["heuristic"])
+    problem = gb.read(task["path"])
     small = gb.Problem.from_arrays(
         -np.arange(1.0, 41.0), np.ones((2, 40)), -np.inf, 20.5, upper=1.0, integrality=True
     )
     gb.solve(small, **{**options, "time_limit": 3.0})
+    sense = -1.0 if problem.maximize else 1.0
+    if by_work is not None:
+        by_work.begin()
     outcome = gb.solve(problem, **options)
-    events = [[one.seconds, one.incumbent] for one in outcome.history if one.incumbent is not None]
+    if by_work is not None:
+        events = [(work, sense * objective) for work, objective in by_work.events]
+    else:
+        told_of = [one for one in outcome.history if one.incumbent is not None]
+        events = [(one.seconds, one.incumbent) for one in told_of]
     has_point = bool(np.isfinite(outcome.objective))
     told = {
         "objective": outcome.objective if has_point else None,
         "events": [event for event in events if np.isfinite(event[1])],
-        "sense": -1.0 if problem.maximize else 1.0,
+        "sense": sense,
         "seconds": outcome.seconds,
         "proven": str(outcome.solution_status.name) == "OPTIMAL",
     }
     print(json.dumps(told))
-
-
-def _change(change: str) -> None:
-    """Give a constant another value, or leave a heuristic out of the table."""
-    if not change.startswith("-"):
-        name, _, value = change.partition("=")
-        module, _, constant = name.rpartition(".")
-        setattr(importlib.import_module(module), constant, float(value))
-        return
-    from solvers.mip import table
-
-    kept = tuple(row for row in table.TABLE if not is_named(row, change[1:]))
-    if len(kept) == len(table.TABLE):
-        raise KeyError(f"There is no heuristic '{change[1:]}' in the table.")
-    table.TABLE = kept
-
-
-def is_named(row: Row, name: str) -> bool:
-    """Whether a row of the table is of a heuristic, or of a kind (``kind:NAME``), of this name."""
-    if name.startswith("kind:"):
-        return row.kind is not None and row.kind.value == name.removeprefix("kind:")
-    return name in (row.name, row.heuristic.name)
 
 
 def _summary(variant: str, runs: Sequence[Run]) -> dict[str, object]:
@@ -223,6 +224,7 @@ def settings_of(arguments: argparse.Namespace) -> Settings:
         arguments.at_once,
         arguments.stop_after,
         arguments.work,
+        arguments.heuristic,
     )
 
 
@@ -234,6 +236,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--stop-after", type=float, default=float("inf"))
     parser.add_argument("--work", type=float, help="billions of matrix entries, in place of time")
+    parser.add_argument("--heuristic", default="", help="folder of the one that has all turns")
 
 
 def parse(parser: argparse.ArgumentParser, given: Sequence[str]) -> argparse.Namespace:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks import mip_ablation, mip_variants
-from benchmarks.mip_ablation import NOISE, interval, names, worth
-from benchmarks.mip_variants import Run, is_named, parse
+from benchmarks import mip_ablation, mip_changed, mip_variants
+from benchmarks.mip_ablation import NOISE, interval, names, neighbourhoods, worth
+from benchmarks.mip_changed import is_named
+from benchmarks.mip_variants import Run, parse
+from solvers.mip.heuristics.large_neighbourhood import search
 from solvers.mip.table import TABLE
 
 
@@ -49,3 +51,22 @@ def test_variants_on_the_command_line_may_begin_with_a_dash(program) -> None:
     found = parse(program.make_parser(), given)
     assert found.variants == ["", "-improve", "-kind:dives,m.C=0"]
     assert found.seeds == [1, 2]
+
+
+def test_a_neighbourhood_is_left_out_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = search.CATALOGUE
+    monkeypatch.setattr(search, "CATALOGUE", before)
+    for name in neighbourhoods():
+        search.CATALOGUE = before
+        mip_changed.change(f"-{name}")
+        assert len(search.CATALOGUE) == len(before) - 1
+        assert name.endswith((set(before) - set(search.CATALOGUE)).pop().name)
+    with pytest.raises(KeyError, match="no neighbourhood 'x'"):
+        mip_changed.change("-neighbourhood:x")
+
+
+def test_one_heuristic_has_all_turns_but_for_what_it_needs() -> None:
+    names = {row.name for row in mip_changed.turns_of("large_neighbourhood")}
+    assert names == {"neighbourhood", "dive", "guided dive", "root"}
+    with pytest.raises(KeyError, match="no heuristic in 'x'"):
+        mip_changed.turns_of("x")
