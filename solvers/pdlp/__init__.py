@@ -11,6 +11,7 @@ of them.
 from __future__ import annotations
 
 import dataclasses
+from typing import TypeVar
 
 from solvers.core.device import Device, cpu, find_devices
 from solvers.core.errors import DeviceError
@@ -23,7 +24,6 @@ from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
 from solvers.pdlp.distributed.group import DeviceGroup
-from solvers.pdlp.distributed.waiting import is_loss
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import filtered, memory_needed, prepare
@@ -40,7 +40,10 @@ __all__ = [
     "prepare",
     "run",
     "solve",
+    "where_it_ran",
 ]
+
+Asked = TypeVar("Asked", bound=EngineOptions)
 
 TIGHTEST = 1e-10
 """Tightest tolerance ever used inside."""
@@ -120,12 +123,13 @@ def solve(
 def _full_device(device: Device, error: Exception, progress: Progress) -> Device | None:
     """Say that the CPU goes on after a device failed; raise its error where it does not.
 
-    The device is returned if its memory is full, and None if it was lost.
+    The device is returned if its memory is full, and None if work there will not end.
     """
+    is_stuck = isinstance(device, DeviceGroup) and device.is_stuck
     if device.kind != "cpu" and device.is_out_of_memory(error):
         progress.log(f"{device.name} is out of memory; going on on the CPU.")
-        return device
-    if not (isinstance(device, DeviceGroup) and is_loss(error)):
+        return None if is_stuck else device
+    if not is_stuck:
         raise error
     # CUDA then fails in the whole process, on the other GPUs, too
     progress.log(f"A GPU of {device.name} was lost, or a link ({error}); going on on the CPU.")
@@ -168,6 +172,14 @@ def _with_feasible_point(
         progress,
         lambda costless: solve(costless, tight, progress, settings=settings),
     )
+
+
+def where_it_ran(answer: Outcome, options: Asked) -> Asked:
+    """Return options for what follows an answer of PDLP: on the CPU if that had to go on there.
+
+    A GPU that was lost, or was full, would only fail again.
+    """
+    return dataclasses.replace(options, device="cpu") if answer.device == "cpu" else options
 
 
 def find_place(wanted: str) -> Device:

@@ -234,6 +234,7 @@ class _Phase:
         """Return a point within the tolerance, or None."""
         watch = UntilFeasible(self._progress, self._options.tolerance)
         found = pdlp.solve(feasibility, self._options, watch, Start(start), settings=self._settings)
+        self._options = pdlp.where_it_ran(found, self._options)
         self.iterations += int(found.statistics.get("iterations", 0))
         if found.x is None:
             return None

@@ -41,6 +41,19 @@ def test_both_residuals_fall_and_the_gap_stays_within_its_tolerance(seed):
     assert polished.objective == pytest.approx(problem.objective_at(polished.x))
 
 
+def test_a_phase_goes_where_the_one_before_had_to_go_on(monkeypatch):
+    problem, solve, asked = random_lp(0, 30, 40), pdlp.solve, []
+    rough = rough_answer(problem)
+
+    def on_cpu(problem, options, *rest, **named):
+        asked.append(options.device)
+        return solve(problem, replace(options, device="cpu"), *rest, **named)
+
+    monkeypatch.setattr(pdlp, "solve", on_cpu)
+    polish(problem, rough, replace(ROUGH, device="cuda:all"), Progress(), feasibility=1e-8)
+    assert asked == ["cuda:all", "cpu"]
+
+
 def test_what_is_good_enough_stays_as_it_is():
     problem = random_lp(1, 30, 40)
     rough = rough_answer(problem)

@@ -109,7 +109,7 @@ def solve_reduced(
         return other.settled, presolve.unchanged(problem)
     made = _iterations(first)
     left = None if options.iteration_limit is None else options.iteration_limit - made
-    rest = dataclasses.replace(options, iteration_limit=left)
+    rest = dataclasses.replace(pdlp.where_it_ran(first, options), iteration_limit=left)
     second = attempt(other, rest, None, settings_of_second_attempt())
     total = {"iterations": made + _iterations(second)}
     if second.stop_reason is StopReason.CONVERGED or _error(second) <= _error(first):

@@ -223,6 +223,7 @@ def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progr
     from solvers import pdlp
     from solvers.pdlp.repair import polish
 
+    options = pdlp.where_it_ran(answer, options)
     limit = min(POLISH_ITERATIONS, options.iteration_limit or POLISH_ITERATIONS)
     brief = dataclasses.replace(options, iteration_limit=limit)
     polished = polish(problem, answer, brief, progress)

@@ -29,7 +29,7 @@ class DeviceGroup(Device):
     members: tuple[Device, ...] = ()
     shares: tuple[float, ...] = ()
     _links: list[Links] = field(default_factory=list, compare=False)
-    _losses: list[str] = field(default_factory=list, compare=False)
+    _stuck: list[str] = field(default_factory=list, compare=False)
 
     @classmethod
     def of(cls, members: Sequence[Device], shares: Sequence[float] | None = None) -> DeviceGroup:
@@ -74,12 +74,17 @@ class DeviceGroup(Device):
             return nullcontext()
         return self.xp.cuda.Device(self.members[member].index)  # type: ignore[no-any-return]
 
+    @property
+    def is_stuck(self) -> bool:
+        """Whether what is queued will not end: a member was lost, or one waits for another."""
+        return bool(self._stuck)
+
     def activate(self, is_lost: Callable[[], bool] | None = None) -> AbstractContextManager[Any]:
         """Return a context in which each member has a stream of its own, the first is current.
 
-        What is raised in it because a GPU was lost leaves it at once, and ends the others' work.
+        What is raised in it leaves it at once where work will not end, and ends the others' work.
         """
-        return self._activated(is_lost or (lambda: bool(self._losses)))
+        return self._activated(is_lost or (lambda: self.is_stuck))
 
     @contextmanager
     def _activated(self, is_lost: Callable[[], bool]) -> Iterator[None]:
@@ -90,11 +95,24 @@ class DeviceGroup(Device):
                 yield
                 self.synchronize()
             except Exception as error:
-                if is_loss(error) and not self.is_out_of_memory(error):
-                    self._losses.append(str(error))
+                if is_loss(error, self.members):
+                    self._stuck.append(str(error))
+                if self.is_stuck:
                     for links in self._links:
                         links.abandon()
                 raise
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Return a context for what is queued on one member after the other, with messages in it.
+
+        Where something is raised in the middle, members wait for messages that nobody sends.
+        """
+        try:
+            yield
+        except Exception as error:
+            self._stuck.append(str(error))
+            raise
 
     def to_device(self, array: Any) -> Replicated:
         """Return copies of a host array in the memory of all members."""

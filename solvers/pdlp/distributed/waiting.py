@@ -41,9 +41,24 @@ def wait_for(events: Sequence[Any], members: Sequence[Device], links: Links) -> 
         time.sleep(POLL_SECONDS)
 
 
-def is_loss(error: BaseException) -> bool:
-    """Whether an exception says that a GPU, or a link, does its work no more."""
-    return isinstance(error, DeviceError) or type(error).__module__.startswith("cupy")
+def is_loss(error: BaseException, members: Sequence[Device]) -> bool:
+    """Whether an exception says that a GPU, or a link, does its work no more.
+
+    CuPy raises much else, such as of a full memory. CUDA fails at whatever it is asked of a GPU
+    that was lost, so it is asked about the current streams, none of which may be recording.
+    """
+    if isinstance(error, DeviceError) or type(error).__name__ == "NcclError":
+        return True
+    from_cupy = type(error).__module__.startswith("cupy")
+    return from_cupy and any(_is_lost(member) for member in members)
+
+
+def _is_lost(member: Device) -> bool:
+    if member.kind == "cpu":
+        return False
+    cuda = member.xp.cuda
+    stream = cuda.get_current_stream(member.index)
+    return cuda.runtime.streamQuery(stream.ptr) not in (SUCCESS, NOT_READY)
 
 
 def _has_happened(event: Any, member: Device) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -318,11 +319,13 @@ class GroupQueue:
         if count == self._state.settings.restart.check_interval:
             if not self._recorded.graphs:
                 self._recorded.graphs = self._record(count)
-            for device, stream in enumerate(self._streams):
-                with self._group.on(device):
-                    self._recorded.launch(device, stream)
+            with self._group.together():
+                for device, stream in enumerate(self._streams):
+                    with self._group.on(device):
+                        self._recorded.launch(device, stream)
         else:
-            self._steps.run(count)
+            with self._group.together():
+                self._steps.run(count)
         slot = self._submitted % len(self._slots)
         with self._group.on(0):
             control = self._state.control.arrays[0]
@@ -342,14 +345,15 @@ class GroupQueue:
 
     def _record(self, count: int) -> list[Any]:
         """Return a full block as a CUDA graph for each GPU."""
-        for device, stream in enumerate(self._streams):
-            with self._group.on(device):
-                stream.begin_capture()
-        try:
-            self._steps.run(count)
-        finally:
-            graphs = []
+        graphs: list[Any] = []
+        with ExitStack() as recording:
             for device, stream in enumerate(self._streams):
                 with self._group.on(device):
-                    graphs.append(stream.end_capture())
-        return graphs
+                    stream.begin_capture()
+                recording.callback(self._end_recording, device, graphs)
+            self._steps.run(count)
+        return graphs[::-1]
+
+    def _end_recording(self, device: int, graphs: list[Any]) -> None:
+        with self._group.on(device):
+            graphs.append(self._streams[device].end_capture())

@@ -223,7 +223,8 @@ def test_the_cpu_goes_on_where_one_is_lost(monkeypatch):
         asked.append(request)
         if len(asked) == 1:
             points.keep(lambda: (reached, 1.0))
-            raise error("unhandled")
+            with request.device.activate():
+                raise error("unhandled")
         return run(request, settings)
 
     monkeypatch.setattr(pdlp, "run_with_alternate_scalings", lost_at_first)

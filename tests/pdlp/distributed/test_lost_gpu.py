@@ -2,7 +2,8 @@
 
 No GPU takes part. ``Cuda`` stands for two of them as CUDA and NCCL tell of such a loss: events of
 the lost one fail, those of the other never happen, as its messages wait for the lost one, and a
-communicator does not end before every graph is gone that its messages were recorded in.
+communicator does not end before every graph is gone that its messages were recorded in. Where the
+memory of one is full at a launch, the other waits for its messages, too.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress, StopFlag
 from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.distributed.waiting import is_loss
 from solvers.pdlp.execution.on_group import GroupQueue
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.lps import random_lp
@@ -35,6 +37,7 @@ PATIENCE = 20.0
 """Seconds after which a thread counts as hung; what these do takes some milliseconds."""
 
 Error = type("CUDARuntimeError", (RuntimeError,), {"__module__": "cupy_backends.cuda.api.runtime"})
+NcclError = type("NcclError", (RuntimeError,), {"__module__": "cupy_backends.cuda.libs.nccl"})
 
 
 class Graph:
@@ -61,12 +64,11 @@ class Current:
 
 
 class Stream:
-    """A stream of one GPU, whose work never ends."""
-
-    ptr = 0
+    """A stream of one GPU, whose work never ends; ``ptr`` is what a query says."""
 
     def __init__(self, cuda: Cuda, index: int) -> None:
         self._cuda, self._index = cuda, index
+        self.ptr = ILLEGAL_ADDRESS if cuda.is_lost(index) else NOT_READY
 
     def __enter__(self) -> Stream:
         return self
@@ -89,7 +91,7 @@ class Stream:
         pass
 
     def synchronize(self) -> None:
-        if self._index == LOST:
+        if self._cuda.is_lost(self._index):
             raise Error("cudaErrorIllegalAddress")
         self._cuda.wait_for_ever()
 
@@ -124,7 +126,10 @@ class Communicator:
 
 
 class Cuda:
-    """Two GPUs, of which the first is lost, and who ``notices`` it: 'event', 'launch' or 'nccl'."""
+    """Two GPUs, of which the first is lost, and who ``notices`` it: 'event', 'launch' or 'nccl'.
+
+    With 'memory' none is lost, and the second has no room for a graph.
+    """
 
     def __init__(self, notices: str) -> None:
         self.notices = notices
@@ -132,14 +137,14 @@ class Cuda:
         self.is_over = False
         self.current = 0
         self.members = [Communicator(self) for _ in range(2)]
-        self.runtime = SimpleNamespace(eventQuery=int)
+        self.runtime = SimpleNamespace(eventQuery=int, streamQuery=int)
         self.Device = lambda index: Current(self, index)
         self.Stream = lambda **options: Stream(self, self.current)
         self.Event = lambda **options: Event(self)
         self.streams = [Stream(self, LOST), Stream(self, HEALTHY)]
         self.nccl = SimpleNamespace(
             available=True,
-            NcclError=Error,
+            NcclError=NcclError,
             NcclCommunicator=SimpleNamespace(initAll=lambda indices: self.members),
         )
 
@@ -149,9 +154,14 @@ class Cuda:
     def alloc_pinned_memory(self, size: int) -> np.ndarray:
         return np.zeros(size, np.uint8)
 
+    def is_lost(self, index: int) -> bool:
+        return index == LOST and self.notices in ("event", "launch", "nccl")
+
     def fail_at(self, what: str, index: int) -> None:
         if self.notices == what and index == LOST:
             raise Error("cudaErrorIllegalAddress")
+        if self.notices == "memory" and index == HEALTHY:
+            raise MemoryError("a graph")
 
     def wait_for_ever(self) -> None:
         self.wait_for(lambda: False)
@@ -161,7 +171,7 @@ class Cuda:
             time.sleep(0.001)
 
 
-@pytest.fixture(params=["event", "launch", "nccl"])
+@pytest.fixture(params=["event", "launch", "nccl", "memory"])
 def cuda(request, monkeypatch) -> Iterator[Cuda]:
     found = Cuda(request.param)
     cupy = ModuleType("cupy")
@@ -213,6 +223,8 @@ def test_nobody_waits_for_the_other_gpu(cuda):
     assert found, "hung"
     if cuda.notices == "launch":
         assert isinstance(found[0], Error)
+    elif cuda.notices == "memory":
+        assert isinstance(found[0], MemoryError)
     else:
         assert isinstance(found[0], DeviceError)
         assert "was lost" in str(found[0])
@@ -246,6 +258,14 @@ def test_the_cpu_goes_on(cuda, monkeypatch):
     assert found, "hung"
     assert found[0].solution_status is SolutionStatus.OPTIMAL
     assert "going on on the CPU" in lines[1]
+    assert ("out of memory" in lines[1]) is (cuda.notices == "memory")
+
+
+def test_only_what_cuda_or_nccl_fail_at_is_a_loss(cuda):
+    members = two_gpus().members
+    assert is_loss(Error("invalid value"), members) is cuda.is_lost(LOST)
+    assert is_loss(NcclError("a link"), members)
+    assert not is_loss(ValueError("ours"), members)
 
 
 def test_graphs_go_before_communicators_without_a_loss(cuda):

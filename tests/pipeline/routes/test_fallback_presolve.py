@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import gpu_bridge
 from gpu_bridge import SolutionStatus, StopReason
 from gpu_bridge.pipeline.routes import fallback_presolve
+from gpu_bridge.pipeline.routes import pdlp as route
 from solvers import pdlp
 from solvers.core.problem import Problem
 from tests.pdlp.lps import random_lp, solve_with_highs
@@ -99,3 +101,16 @@ def test_an_infeasible_problem_is_proven_by_the_second_attempt():
     problem = Problem.from_arrays([1.0, 1.0, 1.0], rows, [1.0, 1.0, -1.9], np.inf, lower=-np.inf)
     outcome = solve(problem)
     assert outcome.solution_status is SolutionStatus.INFEASIBLE
+
+
+def test_the_second_attempt_asks_for_no_gpu_that_the_first_had_to_leave(monkeypatch):
+    honest, asked = pdlp.solve, []
+
+    def on_cpu(problem, options, *rest, **named):
+        asked.append(options.device)
+        return honest(problem, replace(options, device="cpu"), *rest, **named)
+
+    monkeypatch.setattr(pdlp, "solve", on_cpu)
+    monkeypatch.setattr(route, "fitting_device", lambda *arguments, **named: "cuda:all")
+    solve(random_lp(0, rows=40, columns=60), tolerance=1e-8)
+    assert asked[:2] == ["cuda:all", "cpu"]

@@ -227,3 +227,23 @@ def test_a_loose_tolerance_asks_for_no_vertex():
     assert loose.objective == pytest.approx(OPTIMUM, rel=1e-3)
     assert gpu_bridge.solve(ADLITTLE, tolerance=1e-4, crossover="on", **ways).basis is not None
     assert gpu_bridge.solve(ADLITTLE, tolerance=1e-5, **ways).basis is not None
+
+
+def test_what_follows_an_answer_from_the_cpu_asks_for_no_gpu_again(monkeypatch):
+    """As after the loss of a GPU: every later call there would fail."""
+    solve, asked = first_order.solve, []
+
+    def on_cpu(problem, options, *rest, **named):
+        asked.append(options.device)
+        there = replace(options, device="cpu")
+        if len(asked) == 1:
+            there = replace(there, tolerance=0.1)
+        return solve(problem, there, *rest, **named)
+
+    monkeypatch.setattr(first_order, "solve", on_cpu)
+    monkeypatch.setattr(pdlp, "fitting_device", lambda *arguments, **named: "cuda:all")
+    options = make_options(device="cuda:all", crossover="off", tolerance=1e-4)
+    pdlp.pdlp_route(gpu_bridge.read(ADLITTLE), options, Progress(60.0))
+    assert asked[0] == "cuda:all"
+    assert len(asked) > 1
+    assert set(asked[1:]) == {"cpu"}
