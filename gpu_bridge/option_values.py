@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from solvers.core.errors import OptionError
 
 ENDLESS = 2**62
-"""From here on a limit on a count is none; solvers write it as 1e20, 1e100 or infinity."""
+"""From here on a limit is none; solvers write it as 1e20, 1e100 or infinity."""
 
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _TYPES = {"str": str, "int": int, "float": float, "bool": bool}
@@ -100,9 +100,9 @@ def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:
     is_number = isinstance(read, (int, float)) and not isinstance(read, bool)
     if "bool" in kinds and (isinstance(read, bool) or (is_number and read in (0, 1))):
         return bool(read)
+    if is_number and row.may_be_none and read >= ENDLESS:
+        return None
     if "int" in kinds and is_number:
-        if row.may_be_none and read >= ENDLESS:
-            return None
         if float(read).is_integer() or isinstance(read, int):
             return _in_range(row, int(read), label)
     elif "float" in kinds and is_number:

@@ -114,6 +114,8 @@ def test_every_spelling_is_understood_and_told(row: OtherName) -> None:
         ({"LogFile": "A.log"}, {"log_file": "A.log"}),
         ({"NodeLimit": math.inf}, {}),
         ({"NodeLimit": 1e100}, {}),
+        ({"TimeLimit": math.inf}, {}),
+        ({"limits/time": 1e20}, {}),
         ({"limits/nodes": -1}, {}),
         ({"FeasibilityTol": 1e-9, "OptimalityTol": 1e-7}, {"tolerance": 1e-9}),
         ({"BarConvTol": "1"}, {"tolerance": 0.1}),

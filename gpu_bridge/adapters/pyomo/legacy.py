@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from pyomo.core.kernel.block import IBlock
 
 from gpu_bridge.adapters.pyomo.config import (
-    PYOMO_NAMES,
     CallConfig,
     plain_values,
     read_options,
@@ -58,12 +57,14 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
 
     def __init__(self, **kwargs: Any) -> None:
         self._capabilities: dict[str, bool] = dict.fromkeys(CAPABILITIES, True)
-        for meant_for_programs in ("solver_io", "executable", "validate"):
+        for meant_for_programs in NO_FILES | {"executable", "validate", "manage_env"}:
             kwargs.pop(meant_for_programs, None)
-        of_config = {name: kwargs.pop(name) for name in [*kwargs] if name in (*PYOMO_NAMES, "tee")}
-        named, others = split_keywords(kwargs)
-        super().__init__(**others, **of_config)
-        self.options.update(named)
+        of_pyomo = (*self.CONFIG, "name", "options")
+        of_config = {name: kwargs.pop(name) for name in [*kwargs] if name in of_pyomo}
+        named, unknown = split_keywords(kwargs)
+        super().__init__(**of_config)
+        # a solve refuses unknown ones; an exception in here Pyomo would take for a missing solver
+        self.options.update(named | unknown)
 
     @solving()
     def solve(

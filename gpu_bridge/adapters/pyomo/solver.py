@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help, split_keywords
+from gpu_bridge.adapters.pyomo.config import GpuHeurConfig, option_help
 from gpu_bridge.adapters.pyomo.interface import Availability, Results, SolverBase
 from gpu_bridge.interrupt import solving
 
@@ -63,10 +63,10 @@ class GpuHeur(SolverBase):  # type: ignore[misc]
         # the engines' side, with NumPy and SciPy, comes in at the first solve
         from gpu_bridge.adapters.pyomo.solve_model import finish, make_results, solve_model
 
-        named, others = split_keywords({k: v for k, v in kwds.items() if k not in self.config})
         of_config = {name: value for name, value in kwds.items() if name in self.config}
-        config = self.config(value={**others, **of_config}, preserve_implicit=True)
-        config.solver_options.update(named)
+        named = {name: value for name, value in kwds.items() if name not in of_config}
+        config = self.config(value=of_config, preserve_implicit=True)
+        config.solver_options.update({k: v for k, v in named.items() if v is not None})
         solved = solve_model(self, model, config)
         finish(solved.loader, config)
         return make_results(self, solved, config)

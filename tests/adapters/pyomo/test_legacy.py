@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import logging
+import math
 import pickle
 from pathlib import Path
 from typing import Any
@@ -155,6 +156,8 @@ def test_wrong_names_are_refused_with_the_nearest(solver: Any) -> None:
         solver.solve(production(), options="tolerance")
     with pytest.raises(OptionError, match="no suffix 'lrc'"):
         solver.solve(production(), suffixes=["lrc"])
+    with pytest.raises(OptionError, match="did you mean 'rel_gap'"):
+        pyo.SolverFactory("gpuheur", rel_gapp=1e-5).solve(production())
 
 
 def test_what_frameworks_pass_is_accepted(solver: Any) -> None:
@@ -231,8 +234,9 @@ def test_arguments_for_programs_are_taken(solver: Any) -> None:
         timer=None,
     )
     pyo.assert_optimal_termination(results)
-    made = pyo.SolverFactory("gpuheur", validate=False, executable="/usr/bin/cbc")
-    assert made.available()
+    for_programs = {"validate": False, "executable": "/usr/bin/cbc", "keepfiles": True}
+    made = pyo.SolverFactory("gpuheur", **for_programs, manage_env=True)
+    pyo.assert_optimal_termination(made.solve(knapsack(), timelimit=math.inf))
 
 
 def test_logfile_and_tee(solver: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
