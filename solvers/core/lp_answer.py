@@ -2,9 +2,9 @@
 
 The measure of a primal and a dual point is the field's for first-order methods (Applegate et al.
 2021, section 2): primal and dual residual against ``1 + ||sides||`` and ``1 + ||c||``, and the gap
-against ``1 + |p| + |d|``. Problems without coefficients, among them those without rows or columns,
-need no engine and are answered here: every row's activity is zero, and each column goes to the
-bound that its cost prefers.
+against ``1 + |p| + |d|``. Problems whose rows no column can change, without coefficients or with
+every column fixed, need no engine and are answered here: each column goes to the bound that its
+cost prefers.
 
 A ray, which says that there is no solution or no end to the improvement, comes from an engine as a
 guess. It is a proof only if it holds in float64 on the data as given, by a margin that rounding
@@ -207,22 +207,24 @@ def allowed_duals(row_dual: FloatArray, row_lower: FloatArray, row_upper: FloatA
     return allowed
 
 
-def solve_without_coefficients(problem: Problem, engine: str, device: str) -> Outcome:
-    """Return the exact answer of a problem with an empty matrix."""
-    m, n = problem.num_rows, problem.num_columns
+def solve_with_rows_given(problem: Problem, engine: str, device: str) -> Outcome:
+    """Return the exact answer of a problem with an empty matrix, or with every column fixed."""
+    n = problem.num_columns
     lower, upper, cost = problem.lower, problem.upper, problem.cost
-    impossible = np.flatnonzero((problem.row_lower > 0) | (problem.row_upper < 0))
-    if impossible.size:
-        ray = np.zeros(m)
-        i = int(impossible[0])
-        ray[i] = 1.0 if problem.row_lower[i] > 0 else -1.0
-        return _proof(SolutionStatus.INFEASIBLE, engine, device, dual_ray=ray)
     preferred = np.where(cost > 0, lower, np.where(cost < 0, upper, np.clip(0.0, lower, upper)))
+    point = np.clip(np.where(np.isfinite(preferred), preferred, 0.0), lower, upper)
+    activity = problem.entries.times(point)
+    lacking = np.clip(activity, problem.row_lower, problem.row_upper) - activity
+    if lacking.any():
+        worst = int(np.argmax(np.abs(lacking)))
+        ray = np.zeros(problem.num_rows)
+        ray[worst] = np.sign(lacking[worst])
+        if proves_infeasible(problem, ray):
+            return _proof(SolutionStatus.INFEASIBLE, engine, device, dual_ray=ray)
     endless = np.flatnonzero(~np.isfinite(preferred))
     if endless.size:
         ray = np.zeros(n)
         ray[endless] = -np.sign(cost[endless])
-        point = np.clip(np.where(np.isfinite(preferred), preferred, 0.0), lower, upper)
         return _proof(SolutionStatus.UNBOUNDED, engine, device, primal_ray=ray, x=point)
     objective = problem.objective_at(preferred)
     return Outcome(
@@ -231,8 +233,8 @@ def solve_without_coefficients(problem: Problem, engine: str, device: str) -> Ou
         objective=objective,
         bound=objective,
         x=preferred,
-        row_activity=np.zeros(m),
-        row_dual=np.zeros(m),
+        row_activity=activity,
+        row_dual=np.zeros(problem.num_rows),
         reduced_cost=np.array(cost),
         engine=engine,
         device=device,

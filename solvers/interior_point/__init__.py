@@ -16,7 +16,7 @@ import numpy as np
 
 from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import DeviceError
-from solvers.core.lp_answer import Norms, solve_without_coefficients, with_feasible_point
+from solvers.core.lp_answer import Norms, solve_with_rows_given, with_feasible_point
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
@@ -90,8 +90,8 @@ def solve(
         The factor has more entries than asked for.
     """
     form = standard_form(problem)
-    if not form.b.size or not problem.num_nonzeros:
-        return solve_without_coefficients(problem, "ipm", "cpu")
+    if not (form.b.size and form.c.size) or not problem.num_nonzeros:
+        return solve_with_rows_given(problem, "ipm", "cpu")
     if progress.abandoned:
         return outcomes.unwanted()
     device = _choose_device(problem, options)

@@ -12,6 +12,8 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 
+import numpy as np
+
 from solvers.core.device import Device
 from solvers.core.lp_answer import Answer, LpErrors, Norms, errors, judge
 from solvers.core.options import EngineOptions
@@ -117,14 +119,16 @@ class Standing:
 def solve_form(run: Run) -> Outcome:
     """Iterate until the answer is optimal on the problem, a proof is found or a limit comes.
 
-    What begins near a known point and ends in numerical trouble is begun again without it.
+    What begins near a known point and ends in numerical trouble is begun again without it. An
+    iterate that has broken down is known by its error, without NumPy's warnings.
     """
-    outcome = _iterate(run)
-    if run.known is None or outcome.stop_reason is not StopReason.NUMERICAL_TROUBLE:
-        return outcome
-    run.progress.log("From the point that was known it ended in numerical trouble; without it.")
-    run.system.forget()
-    return _iterate(dataclasses.replace(run, known=None))
+    with np.errstate(all="ignore"):
+        outcome = _iterate(run)
+        if run.known is None or outcome.stop_reason is not StopReason.NUMERICAL_TROUBLE:
+            return outcome
+        run.progress.log("From the point that was known it ended in numerical trouble; without it.")
+        run.system.forget()
+        return _iterate(dataclasses.replace(run, known=None))
 
 
 def _iterate(run: Run) -> Outcome:

@@ -16,7 +16,7 @@ from typing import TypeVar
 from solvers.core.device import Device, cpu, find_devices
 from solvers.core.errors import DeviceError
 from solvers.core.linear_algebra import euclidean
-from solvers.core.lp_answer import Norms, solve_without_coefficients, with_feasible_point
+from solvers.core.lp_answer import Norms, solve_with_rows_given, with_feasible_point
 from solvers.core.machine import give_back
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start
@@ -97,7 +97,7 @@ def solve(
     """
     device = _choose_device(problem, options, progress, settings)
     if problem.num_nonzeros == 0:
-        return solve_without_coefficients(problem, "pdlp", device.kind)
+        return solve_with_rows_given(problem, "pdlp", device.kind)
     request = SolveRequest(
         device, problem, options, progress, filtered(problem, start), norms, milestone, points
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -52,6 +53,36 @@ def test_netlib(name: str, optimum: float) -> None:
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(optimum, rel=1e-7)
     assert outcome.statistics["factorisations"] == int(outcome.statistics["iterations"]) + 1
+
+
+@pytest.mark.parametrize(
+    ("sides", "status"),
+    [([3.0, 4.0], SolutionStatus.OPTIMAL), ([3.0, 5.0], SolutionStatus.INFEASIBLE)],
+)
+def test_equations_of_fixed_columns_are_looked_at_once(
+    sides: list[float], status: SolutionStatus
+) -> None:
+    fixed = np.array([1.0, 2.0])
+    matrix = np.array([[1.0, 1.0], [0.0, 2.0]])
+    problem = Problem.from_arrays([5.0, -1.0], matrix, sides, sides, lower=fixed, upper=fixed)
+    outcome = solved(problem)
+    assert outcome.solution_status is status
+    if status is SolutionStatus.OPTIMAL:
+        assert outcome.objective == 3.0
+    else:
+        assert outcome.dual_ray is not None
+        assert proves_infeasible(problem, outcome.dual_ray)
+
+
+def test_an_iterate_that_breaks_down_warns_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(self: OnHost, right: FloatArray) -> FloatArray:
+        return np.full_like(right, 1e200)
+
+    monkeypatch.setattr(OnHost, "solve", broken)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        outcome = solved(of_every_kind(np.random.default_rng(0), rows=10, columns=20))
+    assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
 
 
 @pytest.mark.parametrize("seed", range(5))
