@@ -161,7 +161,7 @@ def from_points(rows: Sequence[dict[str, Any]], machine: Machine) -> Machine:
 
 
 def fitted(rows: Sequence[dict[str, Any]], machine: Machine) -> Machine:
-    """Return a machine with the launch time and overlap that fit points of two GPUs best."""
+    """Return a machine with the launch time and overlap that fit points of several GPUs best."""
     lines = [(machine, math.inf)]
     for launch in np.linspace(0.0, 30e-6, 31):
         for overlap in np.linspace(0.0, 1.0, 21):
@@ -186,10 +186,11 @@ def compare(rows: Sequence[dict[str, Any]], machine: Machine) -> list[list[Any]]
         shared = row.get("shared") or [min(1.0, 2.0 * part) for part in received]
         found = Traffic(received, (shared[0], shared[1]))
         parts = halves(m, n, matrix, found)
-        said = 1e3 * iteration_seconds(parts, there, 2)
+        gpus = row.get("gpus", 2)
+        said = 1e3 * iteration_seconds(parts, there, gpus)
         measured = row["iteration ms"]
         speedup = one["iteration ms"] / measured
-        table.append([row["model"], one["iteration ms"], measured, said, speedup])
+        table.append([row["model"], one["iteration ms"], measured, said, speedup, gpus])
     return table
 
 
@@ -202,7 +203,7 @@ def main() -> None:
     machine = fitted(points, from_points(points, machine))
     print(machine)
     if points:
-        titles = ("model", "1 GPU ms", "2 GPUs ms", "model says", "speed-up")
+        titles = ("model", "one GPU ms", "several ms", "model says", "speed-up", "GPUs")
         print_table("Measured and simulated", [Column(t) for t in titles], compare(points, machine))
     lines = []
     for name in arguments.name or FAMILIES:

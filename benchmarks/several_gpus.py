@@ -2,13 +2,15 @@
 
     python -m benchmarks.several_gpus NAME ... [--nonzeros 7e7 ...] [--seed 0]
         [--device cuda cuda:all ...] [--blocks 5] [--tolerance 1e-4] [--time-limit 60] [--links]
-        [--cap GIB] [--no-shrinking]
+        [--cap GIB] [--log]
 
 NAME is a family of ``benchmarks.families``. For each program and device a line tells what setting
-it up took, the milliseconds of an iteration (blocks of 200, after three to warm up), what travels,
-the memory of each GPU, and the whole solve to the tolerance where there is one. ``--links`` tells
-the microseconds of a message between two GPUs by its length. ``--cap`` lets no GPU give more
-memory than that to CuPy, so that a model that does not fit can be had without a large one.
+it up took, the milliseconds of an iteration (blocks of 200, after three to warm up; none with
+``--blocks 0``), what travels and the memory of each GPU. With ``--tolerance`` it tells of a whole
+solve by ``method="pdlp"``, from the arrays to the verified answer, seconds of the clock and of all
+cores, those of the loop, and the most memory that CuPy had on a GPU. ``--links`` tells the
+microseconds of a message between two GPUs by its length. ``--cap`` lets no GPU give more memory
+than that to CuPy, so that a model that does not fit can be had without a large one.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+import gpu_bridge
 from benchmarks.families import FAMILIES
 from benchmarks.record import Column, print_table, write_record
 from solvers import pdlp
@@ -33,7 +36,7 @@ from solvers.pdlp.distributed.matrix import SharedMatrix
 from solvers.pdlp.distributed.sides import Side
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.loop_state import bytes_per_iteration
-from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.settings import DEFAULT
 
 WARM_UP = 3
 """Blocks before those that are timed: one GPU tries its execution modes in them."""
@@ -76,15 +79,18 @@ def make(name: str, nonzeros: int, seed: int) -> tuple[Problem, str]:
 
 def measure_all(problem: Problem, label: str, arguments: argparse.Namespace) -> Iterator[Row]:
     """Yield a row for each device."""
-    settings = DEFAULT.changed(shrinking={"enabled": not arguments.no_shrinking})
     for wanted in arguments.device:
         device = _place(wanted, arguments.cap)
         row: Row = {"model": label, "nonzeros": problem.num_nonzeros}
         row |= {"rows": problem.num_rows, "columns": problem.num_columns, "device": wanted}
+        row["gpus"] = len(_members(device))
         try:
-            row |= iteration(problem, device, settings, arguments.blocks)
+            if arguments.blocks:
+                row |= iteration(problem, device, arguments.blocks)
+                device.release_memory()
             if arguments.tolerance is not None:
-                row |= whole(problem, wanted, settings, arguments)
+                row |= whole(problem, wanted, arguments)
+                row["most memory GiB"] = max(_memory(device, "total_bytes")) / 2**30
         except Exception as error:
             if not device.is_out_of_memory(error):
                 raise
@@ -93,16 +99,16 @@ def measure_all(problem: Problem, label: str, arguments: argparse.Namespace) -> 
         yield row
 
 
-def iteration(problem: Problem, device: Device, settings: Settings, blocks: int) -> Row:
+def iteration(problem: Problem, device: Device, blocks: int) -> Row:
     """Return what an iteration takes on a device, and setting it up."""
     options, progress = EngineOptions(tolerance=1e-10), Progress()
     with device.activate():
         began = time.perf_counter()
-        state = pdlp.prepare(problem, options, device, progress, settings=settings)
+        state = pdlp.prepare(problem, options, device, progress)
         state.read_control()
         prepared = time.perf_counter() - began
         under_way = iteration_blocks(state, progress)
-        length = settings.restart.check_interval
+        length = DEFAULT.restart.check_interval
         for _ in range(WARM_UP):
             under_way.submit(length)
             under_way.take()
@@ -120,7 +126,7 @@ def iteration(problem: Problem, device: Device, settings: Settings, blocks: int)
             "iteration ms": 1e3 * seconds / (blocks * length),
             "GB": bytes_moved / 1e9,
             "GB/s": bytes_moved * blocks * length / seconds / 1e9,
-            "memory GiB": max(_memory(device)) / 2**30,
+            "memory GiB": max(_memory(device, "used_bytes")) / 2**30,
         }
         if isinstance(matrix, SharedMatrix):
             row["received rows"] = matrix.own.received
@@ -134,16 +140,24 @@ def _shared(side: Side) -> float:
     return 1.0 - sum(bounds[-1] - bounds[-2] for bounds in side.bounds) / side.size
 
 
-def whole(problem: Problem, wanted: str, settings: Settings, arguments: argparse.Namespace) -> Row:
-    """Return what a solve takes, to the tolerance or until the time is up."""
-    options = EngineOptions(device=wanted, tolerance=arguments.tolerance)
-    progress = Progress(arguments.time_limit)
-    began = time.perf_counter()
-    outcome = pdlp.solve(problem, options, progress, settings=settings)
+def whole(problem: Problem, wanted: str, arguments: argparse.Namespace) -> Row:
+    """Return what a whole solve takes, to the tolerance or until the time is up."""
+    began, on_cores = time.perf_counter(), time.process_time()
+    outcome = gpu_bridge.solve(
+        problem,
+        method="pdlp",
+        device=wanted,
+        tolerance=arguments.tolerance,
+        time_limit=arguments.time_limit,
+        log=arguments.log,
+    )
     return {
+        "tolerance": arguments.tolerance,
         "seconds": time.perf_counter() - began,
+        "core seconds": time.process_time() - on_cores,
         "status": outcome.solution_status.name,
         "iterations": outcome.statistics.get("iterations"),
+        "parts": outcome.statistics.get("parts"),
         "loop s": outcome.statistics.get("loop_seconds"),
         "objective": float(outcome.objective),
     }
@@ -176,22 +190,25 @@ def message_times(device: Device) -> Iterator[Row]:
 def _place(wanted: str, cap: float | None) -> Device:
     device = pdlp.find_place(wanted)
     if cap is not None:
-        members = device.members if isinstance(device, DeviceGroup) else (device,)
-        for member in members:
+        for member in _members(device):
             with member.xp.cuda.Device(member.index):
                 member.xp.get_default_memory_pool().set_limit(size=int(cap * 2**30))
     return device
 
 
-def _memory(device: Device) -> list[int]:
-    """Return the bytes in use on each GPU of a place."""
+def _members(device: Device) -> tuple[Device, ...]:
+    return device.members if isinstance(device, DeviceGroup) else (device,)
+
+
+def _memory(device: Device, count: str) -> list[int]:
+    """Return the bytes on each GPU of a place, by a count of CuPy's pool."""
     if device.kind == "cpu":
         return [0]
-    used = []
-    for member in device.members if isinstance(device, DeviceGroup) else (device,):
+    found = []
+    for member in _members(device):
         with member.xp.cuda.Device(member.index):
-            used.append(int(member.xp.get_default_memory_pool().used_bytes()))
-    return used
+            found.append(int(getattr(member.xp.get_default_memory_pool(), count)()))
+    return found
 
 
 def _arguments() -> argparse.Namespace:
@@ -207,7 +224,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--cap", type=float, metavar="GIB")
     parser.add_argument("--links", action="store_true")
-    parser.add_argument("--no-shrinking", action="store_true", help="which takes looks of the host")
+    parser.add_argument("--log", action="store_true")
     return parser.parse_args()
 
 

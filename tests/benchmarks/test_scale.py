@@ -89,17 +89,18 @@ def test_points_give_latency_and_bandwidth():
     assert machine.inside.rate == pytest.approx(8e6 / 80e-6)
 
 
-def test_a_point_that_the_model_made_is_found_again():
+@pytest.mark.parametrize("count", [2, 4])
+def test_a_point_that_the_model_made_is_found_again(count):
     m, n, matrix = 1e6, 2e6, 1.2e9
     found = Traffic((0.1, 0.2), (0.2, 0.4))
     parts = halves(m, n, matrix, found)
-    alone, both = (1e3 * iteration_seconds(parts, MACHINE, gpus) for gpus in (1, 2))
+    alone, both = (1e3 * iteration_seconds(parts, MACHINE, gpus) for gpus in (1, count))
     moved = sum(half.bytes for half in parts) / 1e9
     rows = [
         {"model": "a", "device": "cuda", "GB": moved, "iteration ms": alone},
         {
             "model": "a", "device": "cuda:all", "GB": moved, "iteration ms": both, "rows": m,
-            "columns": n, "received rows": 0.1 * m, "received columns": 0.2 * n,
+            "columns": n, "received rows": 0.1 * m, "received columns": 0.2 * n, "gpus": count,
         },
     ]  # fmt: skip
     (line,) = compare(rows, MACHINE)
