@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pyomo.common.config import Bool, ConfigValue
@@ -47,7 +47,8 @@ class CallConfig:
 
     A copy of Pyomo's configuration takes as long to make as HiGHS takes for a small model, so there
     is one only where settings of the call have to be checked, those that are not None.
-    ``call_options`` are the call's own options, from one place after the other.
+    ``call_options`` are the call's own options, from one place after the other. ``own_variables``
+    gives the variables that a caller knows for those of the model that is solved.
     """
 
     timer: Any
@@ -64,6 +65,7 @@ class CallConfig:
                 config[name] = value
         self._config = config
         self.call_options: list[Mapping[str, Any]] = []
+        self.own_variables: Callable[[Sequence[Any]], Sequence[Any]] | None = None
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._config, name)

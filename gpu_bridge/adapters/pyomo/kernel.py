@@ -82,6 +82,10 @@ class KernelTwin:
             if load:
                 self._block.load_solution(solution)
 
+    def own_variables(self, variables: Iterable[Any]) -> list[Any]:
+        """Return the kernel's variables for those of ``model``."""
+        return [self._own[id(variable)] for variable in variables]
+
     def _active(self, kind: Any) -> list[Any]:
         return list(self._block.components(ctype=kind._ctype, active=True))
 

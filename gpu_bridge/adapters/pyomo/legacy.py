@@ -151,6 +151,8 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         config.raise_exception_on_nonoptimal_result = raise_exception_on_nonoptimal_result
         if on_solution is not None:
             config.on_solution = on_solution
+        if twin is not None:
+            config.own_variables = twin.own_variables
         solved = solve_model(self, model, config)
         failure = solved.loader.failure
         if failure is None:

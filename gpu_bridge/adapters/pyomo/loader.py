@@ -220,12 +220,18 @@ class Columns:
     def _numbers(self) -> dict[int, int]:
         return dict(zip(map(id, self.keys), range(len(self.keys)), strict=True))
 
+    @cached_property
+    def _by_name(self) -> dict[str, int]:
+        return {variable.name: number for number, variable in enumerate(self.keys)}
+
     def number(self, key: Any) -> int | None:
-        """Return the column of a variable, None without one."""
-        return self._numbers.get(id(key))
+        """Return the column of a variable or of a name; None without one."""
+        return self._by_name.get(key) if isinstance(key, str) else self._numbers.get(id(key))
 
     def absent(self, key: Any) -> str:
         """Return why there is no value for a variable."""
+        if not (isinstance(key, str) or hasattr(key, "value")):
+            return f"'{key}' is no single variable, nor the name of one."
         return (
             f"'{getattr(key, 'name', key)}' took no part in the solve, so there is no value for "
             "it: it is fixed, inactive or in no objective or constraint."

@@ -175,6 +175,8 @@ class PersistentGpuHeur(InstanceKeeper, PersistentSolverBase):  # type: ignore[m
 
 def check_data(component: Any) -> None:
     """Raise ProblemError for an indexed component: persistent solvers take its members."""
+    if not hasattr(component, "is_indexed"):
+        raise ProblemError(f"{component!r} is no component of a Pyomo model.")
     if component.is_indexed():
         raise ProblemError(
             f"'{component.name}' is indexed; give its members one by one, as in "

@@ -156,7 +156,9 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
         finally:
             timer.stop("convert")
         if config.on_solution is not None:
-            present = partial(PointValues, Columns(converted.columns))
+            own = getattr(config, "own_variables", None)
+            columns = converted.columns if own is None else own(converted.columns)
+            present = partial(PointValues, Columns(columns))
             watcher = Watcher(config.on_solution, present)
         StaleFlagManager.mark_all_as_stale()
         timer.start("solve")

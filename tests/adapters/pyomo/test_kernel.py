@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyomo.environ as pyo
 import pyomo.kernel as pmo
 import pytest
@@ -11,7 +13,7 @@ from gpu_bridge.adapters.pyomo.interface import HAS_NEW_INTERFACE, IncompatibleP
 from gpu_bridge.adapters.pyomo.kernel import KernelTwin
 
 
-def solver() -> object:
+def solver() -> Any:
     return pyo.SolverFactory("gpuheur")
 
 
@@ -73,6 +75,15 @@ def test_integers_and_blocks() -> None:
     m.goal = pmo.objective(-m.n - 2 * m.inner.b)
     solver().solve(m)
     assert (m.n.value, m.inner.b.value) == (2, 1)
+
+
+def test_better_points_are_told_by_the_kernels_variables_and_their_names() -> None:
+    m, told = pmo.block(), []
+    m.x = pmo.variable(lb=0, ub=4, domain_type=pmo.IntegerSet)
+    m.fits = pmo.constraint(2 * m.x <= 7)
+    m.goal = pmo.objective(m.x, sense=pmo.maximize)
+    solver().solve(m, on_solution=lambda at: told.append((at.values[m.x], at.values["x"])))
+    assert told[-1] == (3.0, 3.0)
 
 
 def test_a_curve_by_an_ordered_set() -> None:

@@ -183,6 +183,7 @@ def test_failed_change_can_be_taken_back(solver: Any, model: Any) -> None:
         (lambda s, m: s.solve(make_model()), "another one was given to solve"),
         (lambda s, m: s.remove_constraint(make_model().capacity), "'capacity' does not belong"),
         (lambda s, m: s.add_constraint(pyo.Constraint([1])), "is indexed"),
+        (lambda s, m: s.add_constraint(5), "5 is no component"),
         (lambda s, m: s.add_var(make_model().x), "'x' does not belong to the solver's model"),
         (lambda s, m: s.add_column(make_model(), m.x, 1, [], []), "not this one"),
     ],

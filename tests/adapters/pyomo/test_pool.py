@@ -99,6 +99,7 @@ def test_the_callback_sees_the_models_variables(solve: Any) -> None:
         found = improvement.values
         assert len(found) == len(m.take)
         assert m.take[3] in found
+        assert found["take[3]"] == found[m.take[3]]
         assert m.fixed not in found
         told.append((improvement.objective, [found[v] for v in m.take.values()]))
         assert {v.name for v in found} == {v.name for v in m.take.values()}
@@ -114,6 +115,8 @@ def test_a_variable_without_a_column_is_named() -> None:
     m = knapsack()
     with pytest.raises(KeyError, match="'fixed' took no part"):
         solve_new(m, on_solution=lambda improvement: improvement.values[m.fixed])
+    with pytest.raises(KeyError, match="'take' is no single variable"):
+        solve_new(m, on_solution=lambda improvement: improvement.values[m.take])
 
 
 @pytest.mark.parametrize("solve", [solve_new, solve_old])
