@@ -19,7 +19,7 @@ from benchmarks.constants_in_source import ROOT, Constant, find
 
 COPY = ROOT / "build" / "constants"
 
-FOLDERS = ("solvers/mip", "solvers/pdlp")
+FOLDERS = ("solvers/mip", "solvers/pdlp", "solvers/knapsack")
 """Where constants of C++ are read when the copy is loaded."""
 
 PACKAGES = ("solvers", "gpu_bridge")
@@ -29,7 +29,8 @@ CHANGED = "MEASURED_CONSTANTS"
 
 FIXED = (
     *("MOST_ROWS", "FETCHED", "SLOT_BITS", "MARK_BITS", "LANES", "OTHERS", "SUMS", "BLOCK"),
-    *("MOST_TEAMS", "MOST_LEVELS"),
+    *("MOST_TEAMS", "MOST_LEVELS", "STAGES", "THREADS", "WARPS", "EACH", "TABLE_BITS", "WORD"),
+    *("FRACTION_BITS", "HISTORY_BITS", "EPOCH_SHIFT", "KIND_SHIFT", "CHUNK", "LARGEST_RISE"),
 )
 """Constants that the compiler has to know: sizes of arrays and what templates are made for."""
 
@@ -67,6 +68,8 @@ def build(launcher: str | None) -> None:
     environment["PATH"] = f"{os.path.dirname(sys.executable)}{os.pathsep}{os.environ['PATH']}"
     configure = ["cmake", "-S", str(COPY), "-B", str(COPY / "build"), "-G", "Ninja"]
     configure += [f"-DPython_EXECUTABLE={sys.executable}", "-DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON"]
+    # some headers are included within a namespace, where they cannot include this one
+    configure += [f"-DCMAKE_CXX_FLAGS=-include {COPY}/solvers/measured.h"]
     configure += [f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}"] if launcher else []
     for command in (configure, ["cmake", "--build", str(COPY / "build")]):
         subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
@@ -100,7 +103,7 @@ def _read_when_loaded(file: str, constants: list[Constant]) -> str:
         else line
         for line in text.decode().split("\n")
     ]
-    return f'#include "{COPY}/solvers/measured.h"\n' + "\n".join(lines)
+    return "\n".join(lines)
 
 
 def use_copy(constant: Constant | None, factor: float) -> None:

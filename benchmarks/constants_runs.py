@@ -38,6 +38,14 @@ SHIFT = 100.0
 LARGEST = 1_000_000
 """Largest weight of a drawn knapsack problem."""
 
+SMALL_LARGEST, SMALL_CAPACITY, BATCH_ITEMS = 1_000, 100_000, 50
+"""Largest weight, and capacity, of problems with small weights, and items of those of a batch."""
+
+KNAPSACK_SECONDS = 60.0
+"""Limit of a knapsack problem, which only constants that do not go well reach."""
+
+PER_ITEM = ("profit", "weight")
+
 Result = tuple[str, float]
 """What is compared, as a text, and how good it is: less is better."""
 
@@ -52,7 +60,8 @@ def group_of(engine: str, file: str) -> str:
 def files_of(arguments: argparse.Namespace) -> list[tuple[str, Path, float | None]]:
     """Return names, files and best known objectives of the models."""
     if arguments.engine == "knapsack":
-        return [(name, Path(name), None) for name in arguments.models]
+        given = {name: arguments.folder / name for name in arguments.models}
+        return [(name, p if p.is_file() else Path(name), None) for name, p in given.items()]
     if arguments.engine != "pdlp":
         from benchmarks.mip_sets import read_index
 
@@ -158,39 +167,81 @@ def knapsack(
 
     Its name is ``one-CLASS-ITEMS``, ``choice-KIND-CLASSES``, ``several-CLASS-ITEMS`` (``unlike``
     for knapsacks of unlike sizes) or ``rows-ROWS-ITEMS``, a class with ``_`` for a hyphen and ``+``
-    for a space.
+    for a space; ``small-KIND-ITEMS`` has small weights (``knapsack_tables.py``),
+    ``many-CLASS-COUNT`` is a batch, and a file under FOLDER is read.
     """
+    from benchmarks import knapsack as knapsack_files
+
+    if path.suffix == ".gz":
+        return _worked(_model_of(knapsack_files.read(path)))
+    form, kind, size = path.name.split("-")
+    if form == "many":
+        return _batch(_class(kind), int(size), seed)
+    return _worked(_drawn(form, kind, int(size), seed))
+
+
+def _worked(problem: Any) -> Result:
     import gpu_bridge as gb
 
-    problem = _drawn(path.name, seed)
-    outcome = gb.solve(problem, method="knapsack", device="cpu", threads=1, explain=False)
+    outcome = gb.solve(
+        problem,
+        method="knapsack",
+        device="cpu",
+        threads=1,
+        time_limit=KNAPSACK_SECONDS,
+        explain=False,
+    )
     work = sum(value for value in outcome.statistics.values() if isinstance(value, int))
     return f"{work}/{outcome.objective}", math.log(work + SHIFT)
 
 
-def _drawn(name: str, seed: int) -> Any:
-    from benchmarks import knapsack_classes, knapsack_multidimensional
+def _batch(kind: str, count: int, seed: int) -> Result:
+    from benchmarks import knapsack_classes
+    from solvers.knapsack.batch import solve_many_knapsacks
+
+    rng = np.random.default_rng(seed)
+    drawn = [
+        knapsack_classes.instance(kind, BATCH_ITEMS, SMALL_LARGEST, int(one))
+        for one in rng.integers(1 << 30, size=count)
+    ]
+    profits, weights = (np.stack([getattr(one, name) for one in drawn]) for name in PER_ITEM)
+    capacities = np.array([one.capacity for one in drawn])
+    packed = solve_many_knapsacks(profits, weights, capacities, "cpu", threads=1)
+    work = int(packed.states.sum())
+    return f"{work}/{int(packed.profit.sum())}/{packed.alone}", math.log(work + SHIFT)
+
+
+def _drawn(form: str, kind: str, size: int, seed: int) -> Any:
+    from benchmarks import knapsack_classes, knapsack_multidimensional, knapsack_tables
     from benchmarks import knapsack_multiple as several
     from benchmarks import knapsack_multiple_choice as choice
-    from solvers.core.problem import Problem
 
-    form, kind, size = name.split("-")
     if form == "one":
-        one = knapsack_classes.instance(_class(kind), int(size), LARGEST, seed)
-        return Problem.from_arrays(
-            one.profit.astype(np.float64),
-            one.weight[None, :].astype(np.float64),
-            row_upper=[float(one.capacity)],
-            upper=1.0,
-            integrality=np.ones(one.num_items, dtype=bool),
-            maximize=True,
+        return _model_of(knapsack_classes.instance(_class(kind), size, LARGEST, seed))
+    if form == "small":
+        capacity = SMALL_CAPACITY + seed
+        return _model_of(
+            knapsack_tables.instance(_class(kind), size, SMALL_LARGEST, capacity, copies=0)
         )
     if form == "choice":
-        return choice.model_of(choice.instance(kind, int(size), 10, LARGEST, seed))
+        return choice.model_of(choice.instance(kind, size, 10, LARGEST, seed))
     if form == "rows":
-        drawn = knapsack_multidimensional.drawn(int(size), int(kind), 0.5, seed)
+        drawn = knapsack_multidimensional.drawn(size, int(kind), 0.5, seed)
         return knapsack_multidimensional.as_model(drawn.problem)
-    return several.as_model(several.drawn(_class(kind), int(size), 5, seed, form == "several"))
+    return several.as_model(several.drawn(_class(kind), size, 5, seed, form == "several"))
+
+
+def _model_of(one: Any) -> Any:
+    from solvers.core.problem import Problem
+
+    return Problem.from_arrays(
+        one.profit.astype(np.float64),
+        one.weight[None, :].astype(np.float64),
+        row_upper=[float(one.capacity)],
+        upper=one.copies.astype(np.float64),
+        integrality=np.ones(one.num_items, dtype=bool),
+        maximize=True,
+    )
 
 
 def _class(word: str) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +33,8 @@ def change(text: str) -> None:
     if not text.startswith("-"):
         name, _, value = text.partition("=")
         module, _, constant = name.rpartition(".")
-        _put(importlib.import_module(module), constant, float(value))
+        number = int(value) if re.fullmatch(r"-?\d+", value) else float(value)
+        _put(importlib.import_module(module), constant, number)
     elif text.startswith(f"-{NEIGHBOURHOOD}"):
         _leave_out_neighbourhood(text.removeprefix(f"-{NEIGHBOURHOOD}"))
     else:
