@@ -28,6 +28,7 @@ from solvers.pdlp.loop_state import (
     stopped_short,
 )
 from solvers.pdlp.restarts import change_weight, go_back_to_best
+from solvers.pdlp.shrinking.part import ANSWER
 from solvers.pdlp.state import State
 from solvers.pdlp.supervision import Supervision
 
@@ -79,7 +80,7 @@ def _optimal(loop: LoopState) -> Outcome | None:
 def _accept(loop: LoopState) -> Outcome | None:
     """End with the projected point if it is optimal on the original data, too, else go on."""
     loop.discard_blocks()
-    loop.shrinking.write_back()
+    loop.shrinking.write_back(ANSWER)
     outcome = _optimal(loop)
     if outcome is not None:
         return outcome

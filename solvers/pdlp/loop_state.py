@@ -16,6 +16,7 @@ from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import IterationBlocks, iteration_blocks
 from solvers.pdlp.restarts import WeightCorrection
 from solvers.pdlp.shrinking import Compaction
+from solvers.pdlp.shrinking.part import ANSWER, DIRECTIONS
 from solvers.pdlp.state import State
 from solvers.pdlp.supervision import MilestoneWatch, Supervision
 from solvers.pdlp.termination import (
@@ -134,10 +135,13 @@ class LoopState:
             self.blocks.take()
         self.submitted = self.record.iterations
 
-    def write_back(self) -> State:
-        """Wait for the blocks under way; return the whole problem's state, brought up to date."""
+    def write_back(self, names: tuple[str, ...] = ANSWER) -> State:
+        """Wait for the blocks under way; return the whole problem's state.
+
+        Its vectors of these names are brought up to date.
+        """
         self.blocks.drain()
-        self.shrinking.write_back()
+        self.shrinking.write_back(names)
         return self.state
 
     def move(self) -> None:
@@ -185,7 +189,7 @@ def certificate(loop: LoopState) -> Outcome | None:
     prove the contrary of, and likewise its dual.
     """
     began = time.perf_counter()
-    loop.write_back()
+    loop.write_back(DIRECTIONS)
     statistics, criteria = loop.record.statistics, loop.criteria
     dual_ray = primal_ray = None
     if not statistics.relative_primal <= criteria.primal:

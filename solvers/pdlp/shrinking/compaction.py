@@ -21,10 +21,13 @@ import numpy as np
 
 from solvers.core.lp_answer import Answer
 from solvers.core.options import EngineOptions
+from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.part import (
+    ANSWER,
+    STANDING,
     Kept,
     Movement,
     Part,
@@ -51,13 +54,28 @@ class _Snapshot:
     y: FloatArray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class _Inside:
-    """The part that the iteration is in."""
+    """The part that the iteration is in.
+
+    The whole's vectors of the names ``written`` say where it was when its control array, which
+    changes with whatever changes in it, was ``control``.
+    """
 
     part: Part
     state: State
     weight_factor: float
+    control: FloatArray | None = None
+    written: frozenset[str] = frozenset()
+
+    def write_back(self, whole: State, names: tuple[str, ...]) -> None:
+        """Write those of its vectors into the state of the whole that are not there yet."""
+        control = self.state.read_control()
+        if self.control is None or not np.array_equal(control, self.control, equal_nan=True):
+            self.control, self.written = control, frozenset()
+        missing = tuple(name for name in names if name not in self.written)
+        write_back(self.part, self.state, whole, missing)
+        self.written |= {*names}
 
 
 class Compaction:
@@ -119,7 +137,7 @@ class Compaction:
             self._snapshots.append(self._snapshot(record.iterations))
             self._schedule(record.iterations)
             return False
-        self.write_back()
+        self.write_back(ANSWER)
         whole = self._whole
         now = on_original(whole, whole.x.projection, whole.y.projection)
         if not np.isfinite(now.statistics.worst):
@@ -141,10 +159,10 @@ class Compaction:
             self.leave(record)
         return self.here is not here
 
-    def write_back(self) -> None:
-        """Write where the part stands into the state of the whole problem."""
+    def write_back(self, names: tuple[str, ...] = STANDING) -> None:
+        """Write where the part stands, or only vectors of some names, into the whole's state."""
         if self._inside is not None:
-            write_back(self._inside.part, self._inside.state, self._whole)
+            self._inside.write_back(self._whole, names)
 
     def give_up(self, record: Record) -> None:
         """Go on with the whole problem for good."""
@@ -177,17 +195,18 @@ class Compaction:
         if self._inside is None and self._is_hopeless(now):
             self._is_far = True
             return None
-        moved = Movement.between(problem, before.x, before.y, now, self._whole.threads)
-        wanted = not_idle(problem, now, moved, settings.margin)
+        threads = self._whole.threads
+        moved = Movement.between(problem, before.x, before.y, now, threads)
+        wanted = not_idle(problem, now, moved, settings.margin, threads)
         if self._inside is None:
             most = settings.share * problem.num_nonzeros
         else:
             kept = self._inside.part.kept
-            if self._has_to_return(wrongly_left_out(problem, now, kept), record, now):
+            if self._has_to_return(wrongly_left_out(problem, now, kept, threads), record, now):
                 self._returns += 1
                 return kept.with_those(wanted)
             most = settings.share_of_part * self._inside.part.problem.num_nonzeros
-        entries = wanted.entries_at_most(problem)
+        entries = wanted.entries_at_most(problem, threads)
         self._is_far = entries > settings.far * most
         return wanted if entries <= most and self._has_paid(record.iterations) else None
 
@@ -196,11 +215,11 @@ class Compaction:
 
         On a CPU only if it is far too much, since the time of the next look depends on that.
         """
-        settings, problem = self._settings, self._problem
-        least = not_idle(problem, now, None, 0.0)
+        settings, problem, threads = self._settings, self._problem, self._whole.threads
+        least = not_idle(problem, now, None, 0.0, threads)
         most = settings.share * problem.num_nonzeros
         far = 1.0 if self._on_gpu else settings.far
-        return least.entries_at_most(problem) > far * most
+        return least.entries_at_most(problem, threads) > far * most
 
     def _has_to_return(self, wrong: Kept, record: Record, now: Answer) -> bool:
         """Whether what is wrongly left out has to come back now."""
@@ -239,7 +258,7 @@ class Compaction:
                 raise
             self._is_on = False
             return
-        factor = weight_factor(part, state, whole, now.x - before.x, now.row_dual - before.y)
+        factor = weight_factor(part, state, whole, now, Start(before.x, before.y))
         take_over(state, record, factor / old_factor)
         self._moved(record)
         self._inside = _Inside(part, state, factor)

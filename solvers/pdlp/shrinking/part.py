@@ -18,12 +18,11 @@ converted as that ratio changes with the scaling.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.linear_algebra import euclidean, inner
+from solvers.core.linear_algebra import SparseRows, euclidean, inner
 from solvers.core.lp_answer import Answer, Norms, judge
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.options import EngineOptions
@@ -44,18 +43,26 @@ class Kept:
     columns: BoolArray
     rows: BoolArray
 
-    def entries_at_most(self, problem: Problem) -> int:
+    def entries_at_most(self, problem: Problem, threads: int = 1) -> int:
         """Return a bound on the matrix entries kept: those of kept columns, or of kept rows.
 
         Counting those in both would take longer than everything else that is done here.
         """
-        of_columns = problem.columns.lengths[self.columns].sum()
-        of_rows = np.diff(problem.matrix.indptr)[self.rows].sum()
-        return int(min(of_columns, of_rows))
+        of_columns = _entries(problem.by_column(threads), self.columns, threads)
+        return min(of_columns, _entries(problem.entries, self.rows, threads))
 
     def with_those(self, other: Kept) -> Kept:
         """Return what either keeps."""
         return Kept(self.columns | other.columns, self.rows | other.rows)
+
+
+def _entries(rows: SparseRows, marked: BoolArray, threads: int) -> int:
+    from solvers.native.pdlp_shrinking_part import count_entries
+
+    threads = threads_for(STEPS_PER_LOOK * marked.size, threads)
+    sums = np.zeros(threads, dtype=np.int64)
+    count_entries(rows.indptr, marked, sums, threads)
+    return int(sums.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,38 +79,48 @@ class Movement:
         """Measure it from an earlier point x (n,), y (m,) to an answer."""
         rows, columns = problem.entries, problem.by_column(threads)
         return cls(
-            columns.magnitudes_times(np.abs(now.row_dual - y), threads),
-            rows.magnitudes_times(np.abs(now.x - x), threads),
+            columns.magnitudes_times(_distances(now.row_dual, y, threads), threads),
+            rows.magnitudes_times(_distances(now.x, x, threads), threads),
         )
 
 
-def not_idle(problem: Problem, now: Answer, moved: Movement | None, margin: float) -> Kept:
+def _distances(one: FloatArray, other: FloatArray, threads: int) -> FloatArray:
+    from solvers.native.pdlp_shrinking_part import distances
+
+    size = np.empty(one.size)
+    distances(one, other, size, threads_for(size.size, threads))
+    return size
+
+
+def not_idle(
+    problem: Problem, now: Answer, moved: Movement | None, margin: float, threads: int = 1
+) -> Kept:
     """Return everything that is not idle by ``margin`` times the movement, None for no movement."""
-    far = True if moved is None else np.abs(now.reduced_cost) > margin * moved.reduced_cost
-    fixed = problem.lower == problem.upper
-    columns = ~((_is_priced_out(problem, now) & far) | fixed)
-    distance = np.minimum(
-        now.row_activity - problem.row_lower, problem.row_upper - now.row_activity
-    )
-    reach = 0.0 if moved is None else margin * moved.row_activity
-    idle = (now.row_dual == 0.0) & (distance > reach)
-    return Kept(columns, ~idle)
+    from solvers.native.pdlp_shrinking_part import mark_columns, mark_rows
+
+    columns, rows = np.empty(now.x.size, dtype=bool), np.empty(now.row_dual.size, dtype=bool)
+    none = np.zeros(0)
+    prices, activities = (none, none) if moved is None else (moved.reduced_cost, moved.row_activity)
+    bounds, sides = (problem.lower, problem.upper), (problem.row_lower, problem.row_upper)
+    for mark, limits, values, dual, reach, kept in (
+        (mark_columns, bounds, now.x, now.reduced_cost, prices, columns),
+        (mark_rows, sides, now.row_activity, now.row_dual, activities, rows),
+    ):
+        there = threads_for(STEPS_PER_LOOK * kept.size, threads)
+        mark(*limits, values, dual, reach, margin, kept, there)
+    return Kept(columns, rows)
 
 
-def wrongly_left_out(problem: Problem, now: Answer, kept: Kept) -> Kept:
+def wrongly_left_out(problem: Problem, now: Answer, kept: Kept, threads: int = 1) -> Kept:
     """Return columns left out whose reduced cost calls them in, and rows that are violated."""
-    fixed = problem.lower == problem.upper
-    columns = ~kept.columns & ~_is_priced_out(problem, now) & ~fixed
+    from solvers.native.pdlp_shrinking_part import mark_called_in
+
+    columns = np.empty(now.x.size, dtype=bool)
+    threads = threads_for(STEPS_PER_LOOK * columns.size, threads)
+    bounds = (problem.lower, problem.upper)
+    mark_called_in(*bounds, now.x, now.reduced_cost, kept.columns, columns, threads)
     violated = (now.row_activity < problem.row_lower) | (now.row_activity > problem.row_upper)
-    return Kept(columns & (now.reduced_cost != 0.0), ~kept.rows & violated)
-
-
-def _is_priced_out(problem: Problem, now: Answer) -> BoolArray:
-    """Return which columns (n,) are at the bound that their reduced cost prefers."""
-    low = (now.x <= problem.lower) & (now.reduced_cost > 0.0)
-    high = (now.x >= problem.upper) & (now.reduced_cost < 0.0)
-    held: BoolArray = low | high
-    return held
+    return Kept(columns, ~kept.rows & violated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +171,7 @@ def leave_out(problem: Problem, kept: Kept, x: FloatArray, threads: int = 1) -> 
     outside = np.where(kept.columns, 0.0, x)
     threads = threads_for(STEPS_PER_LOOK * problem.num_nonzeros, threads)
     by_column = problem.columns.part(columns, rows, threads)
-    contribution = (problem.matrix @ outside)[rows]
+    contribution = problem.entries.times(outside, threads)[rows]
     smaller = Problem.from_canonical(
         cost=problem.cost[columns],
         matrix=problem.entries.part(rows, columns, threads),
@@ -200,7 +217,8 @@ def enter(
     progress: Progress,
 ) -> State:
     """Prepare a part to begin at the point x (n,) and duals y (m,) of the whole."""
-    start = Start(x[part.columns], y[part.rows])
+    point = x[part.columns]
+    start = Start(point, y[part.rows])
     device = whole.problem.device
     if isinstance(device, DeviceGroup) and part.problem.num_nonzeros < SHARED_FROM:
         device = device.members[0]
@@ -208,7 +226,7 @@ def enter(
     # exactly there, even columns that are left without coefficients
     order = state.problem.coefficients.column_order
     for vector in (state.x.point, state.x.anchor, state.x.projection, state.x.best):
-        overwrite(vector, x[part.columns], order)
+        overwrite(vector, point, order)
     return state
 
 
@@ -231,28 +249,44 @@ def set_weight(control: FloatArray, record: Record, factor: float) -> None:
     control[Control.SIGMA] = control[Control.STEP] * control[Control.WEIGHT]
 
 
-def weight_factor(part: Part, inside: State, whole: State, dx: FloatArray, dy: FloatArray) -> float:
+def weight_factor(part: Part, inside: State, whole: State, now: Answer, before: Start) -> float:
     """Return by what the weight of the whole is to be multiplied to fit the part.
 
-    dx (n,) and dy (m,) are how the point and the duals of the whole moved of late.
+    ``now`` and ``before`` are where the whole is, and was a while ago.
     """
     ratios = []
-    for change, kept, new, old in (
-        (dy, part.rows, _row_scale(inside), _row_scale(whole)[part.rows]),
-        (dx, part.columns, _column_scale(inside), _column_scale(whole)[part.columns]),
+    for here, then, kept, new, old in (
+        (now.row_dual, before.row_dual, part.rows, _row_scale(inside), _row_scale(whole)),
+        (now.x, before.x, part.columns, _column_scale(inside), _column_scale(whole)),
     ):
-        before, after = euclidean(change[kept] / old), euclidean(change[kept] / new)
-        ratios.append(after / before if before > 0.0 else 1.0)
+        assert then is not None  # a look has both
+        change = here[kept] - then[kept]
+        apart, after = euclidean(change / old[kept]), euclidean(change / new)
+        ratios.append(after / apart if apart > 0.0 else 1.0)
     factor = ratios[0] / ratios[1] if ratios[1] > 0.0 else 1.0
     return float(np.clip(factor, 1.0 / WEIGHT_RANGE, WEIGHT_RANGE))
 
 
-def write_back(part: Part, inside: State, whole: State) -> None:
+ANSWER = ("projection",)
+"""What of a part tells where it stands,"""
+
+DIRECTIONS = ("projection", "difference", "anchor")
+"""where it is going,"""
+
+STANDING = (*DIRECTIONS, "point", "first_difference")
+"""and all that the iteration goes on from."""
+
+
+def write_back(part: Part, inside: State, whole: State, names: tuple[str, ...]) -> None:
     """Write where a part stands into the state of the whole, but for what steers it."""
-    for name in ("point", "anchor", "projection"):
-        _bring(part, inside, whole, name, part.point)
-    for name in ("difference", "first_difference"):
-        _bring(part, inside, whole, name, part.direction)
+    here, there = inside.problem, whole.problem
+    for name in names:
+        x = here.columns_to_host(getattr(inside.x, name))
+        y = part.duals(here.rows_to_host(getattr(inside.y, name)))
+        is_direction = name.endswith("difference")
+        x = part.direction(x) if is_direction else part.point(x)
+        overwrite(getattr(whole.x, name), x, there.coefficients.column_order)
+        overwrite(getattr(whole.y, name), y, there.coefficients.row_order)
 
 
 def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> None:
@@ -281,14 +315,6 @@ def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
     return judge(there.original, x, y, norms, state.threads)
-
-
-def _bring(part: Part, inside: State, whole: State, name: str, columns: Any) -> None:
-    here, there = inside.problem, whole.problem
-    x = columns(here.columns_to_host(getattr(inside.x, name)))
-    y = part.duals(here.rows_to_host(getattr(inside.y, name)))
-    overwrite(getattr(whole.x, name), x, there.coefficients.column_order)
-    overwrite(getattr(whole.y, name), y, there.coefficients.row_order)
 
 
 def _row_scale(state: State) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +23,8 @@ from solvers.pdlp import loop_state
 from solvers.pdlp.control import Control
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
 from solvers.pdlp.settings import DEFAULT, Settings
+from solvers.pdlp.shrinking import compaction
+from solvers.pdlp.shrinking.part import ANSWER, STANDING
 from tests.pdlp.lps import solve_with_highs
 from tests.pdlp.matrices import PRETENDED_GPU
 from tests.pdlp.shrinking.wide_lps import covering, mixed
@@ -321,3 +324,17 @@ def test_exhausted_memory_means_going_on_with_the_whole_problem(monkeypatch) -> 
     problem, progress = covering(12), Listener()
     assert_optimal(problem, solve(problem, OFTEN, progress))
     assert progress.parts == 0
+
+
+def test_nothing_is_written_back_twice(monkeypatch) -> None:
+    control, written = np.zeros(3), []
+    state = SimpleNamespace(read_control=control.copy)
+    inside = compaction._Inside(None, state, 1.0)  # type: ignore[arg-type]
+    monkeypatch.setattr(compaction, "write_back", lambda *given: written.append(given[-1]))
+    for names in (ANSWER, STANDING, ANSWER):
+        inside.write_back(None, names)  # type: ignore[arg-type]
+    control[0] = np.nan  # a block has been
+    inside.write_back(None, ANSWER)  # type: ignore[arg-type]
+    inside.write_back(None, ANSWER)  # type: ignore[arg-type]
+    rest = tuple(name for name in STANDING if name not in ANSWER)
+    assert written == [ANSWER, rest, (), ANSWER, ()]
