@@ -273,14 +273,15 @@ _REFUSED = (
     ),
     *_absent(
         "on_solution is called with each better point and ends the solve where it returns True",
-        "CBC maxSolutions maxSol; HiGHS mip_max_improving_sols; Gurobi SolutionLimit; "
+        "PuLP callbackTuple callbacksToActivate; CBC maxSolutions maxSol; "
+        "HiGHS mip_max_improving_sols; Gurobi SolutionLimit; "
         "CPLEX mip_limits_solutions; SCIP limits/solutions limits/bestsol",
         "-1",
     ),
     *_absent(
         "limit the memory of the process instead, for instance with 'ulimit -v'",
-        "GLPK memlim; Gurobi MemLimit SoftMemLimit; CPLEX mip_limits_treememory; "
-        "SCIP limits/memory",
+        "PuLP maxMemory; GLPK memlim; Gurobi MemLimit SoftMemLimit; "
+        "CPLEX mip_limits_treememory; SCIP limits/memory",
     ),
     *_absent("tolerance says how exact the answer is", "GLPK exact xcheck", is_word=True),
     *_absent("tolerance says how exact the answer is", "SCIP misc/exactsolve", "false 0"),
@@ -419,7 +420,7 @@ _STEERING = (
 _IGNORED = (
     *_absent(
         _TUNING,
-        "PuLP keepFiles path; CBC printingOptions solve branch messages; "
+        "PuLP keepFiles path env envOptions manageEnv; CBC printingOptions solve branch messages; "
         "HiGHS mip_min_logging_interval mip_report_level log_dev_level highs_debug_level "
         "allow_unbounded_or_infeasible keep_n_rows glpsol_cost_row_location "
         "blend_multi_objectives timeless_log log_githash; Gurobi DisplayInterval DualReductions "

@@ -136,6 +136,8 @@ def test_names_and_values(given: dict[str, Any], expected: dict[str, Any]) -> No
         ({"WorkLimit": 3}, "Gurobi's option WorkLimit"),
         ({"tm_lim": 5000}, "milliseconds"),
         ({"SolutionLimit": 1}, "on_solution"),
+        ({"callbackTuple": print}, "on_solution"),
+        ({"maxMemory": 1000}, "ulimit"),
         ({"ranging": "on"}, "HiGHS's option ranging=on"),
         ({"misc/exactsolve": True}, "SCIP's option misc/exactsolve=true.*tolerance"),
         ({"lp": "simplex"}, "There is no option 'lp'"),

@@ -114,9 +114,10 @@ def _grade(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
 
 
 def _usable_points(problem: Problem, outcome: Outcome) -> list[FloatArray]:
+    """Return the points that an outcome holds, without negative zeros, which users stumble on."""
     shape = (problem.num_columns,)
     found = (point for point in (outcome.x, outcome.candidate) if point is not None)
-    return [point for point in found if point.shape == shape and np.isfinite(point).all()]
+    return [point + 0.0 for point in found if point.shape == shape and np.isfinite(point).all()]
 
 
 def _grade_lp_point(
@@ -162,7 +163,7 @@ def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
     snapped = x.copy()
     if problem.is_mip:
         whole = problem.integrality & (np.abs(x - np.round(x)) <= options.integrality_tolerance)
-        snapped[whole] = np.round(x[whole])
+        snapped[whole] = np.round(x[whole]) + 0.0
     outside = bound_violations(problem, snapped)
     size = np.maximum(1.0, np.abs(np.where(snapped < problem.lower, problem.lower, problem.upper)))
     near = (outside > 0) & (outside <= options.tolerance * size)

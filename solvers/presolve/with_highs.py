@@ -79,7 +79,10 @@ def _reduction(
     if status == Status.kInfeasible and not may_be_unbounded(session.model):
         return replace(unchanged(problem), settled=_infeasible())
     if status == Status.kReducedToEmpty:
-        return replace(unchanged(problem), settled=back(_nothing_left(problem)))
+        settled = back(_nothing_left(problem))
+        if problem.is_mip:  # its optimum is proven by no duals
+            settled = replace(settled, bound=settled.objective)
+        return replace(unchanged(problem), settled=settled)
     if status in (Status.kInfeasible, Status.kUnboundedOrInfeasible):
         # one of the two it is, whatever the name; the reference engine finds out which
         return replace(unchanged(problem), settled=solve(problem, EngineOptions(), progress))

@@ -164,3 +164,18 @@ def test_tiny_coefficients_survive_the_round_trip():
 def test_a_model_that_highs_cannot_hold_stays_itself():
     problem = Problem.from_arrays([1, 1], [[1e-14, 1e14]], [1])
     assert presolve.apply(problem, Progress()).problem is problem
+
+
+def test_an_integer_model_of_which_nothing_is_left_is_settled_with_its_bound():
+    problem = Problem.from_arrays(
+        [-1.0, -2.0],
+        [[1, 1]],
+        -np.inf,
+        1.5,
+        lower=[-1, 0],
+        upper=[1.5, 1],
+        integrality=[False, True],
+    )
+    settled = presolve.apply(problem, Progress()).settled
+    assert settled is not None
+    assert (settled.objective, settled.bound) == (-2.5, -2.5)

@@ -391,3 +391,15 @@ def test_violations_are_measured_by_the_side_that_is_missed(opposite: float) -> 
     )
     assert largest_relative_violation(problem, np.array([0.5])) == pytest.approx(0.5)
     assert largest_relative_violation(problem, np.array([9.5])) == pytest.approx(0.5 / 9.0)
+
+
+@pytest.mark.parametrize("integrality", [False, True])
+def test_points_have_no_negative_zeros(integrality: bool) -> None:
+    problem = Problem.from_arrays([1.0], [[1.0]], -1.0, lower=-1.0, integrality=integrality)
+    for zero in (-0.0, -1e-9):
+        claim = Outcome(
+            SolutionStatus.FEASIBLE, StopReason.TIME_LIMIT, x=np.array([zero]), objective=0.0
+        )
+        x = verify(problem, claim, make_options()).x
+        assert x is not None
+        assert x[0] < 0 or not np.signbit(x[0])

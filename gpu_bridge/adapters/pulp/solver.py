@@ -40,7 +40,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         False solves the linear relaxation.
     msg : bool
         Print the log of the solve.
-    options : list of str, optional
+    options : list of str or str, optional
         Options of the table as texts, such as ``["method=pdlp"]``.
     timeLimit : float, optional
         Wall-clock limit in seconds.
@@ -92,7 +92,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         self,
         mip: bool = True,
         msg: bool = True,
-        options: list[str] | None = None,
+        options: list[str] | str | None = None,
         timeLimit: float | None = None,
         gapRel: float | None = None,
         gapAbs: float | None = None,
@@ -105,7 +105,7 @@ class GPUHEUR(pulp.LpSolver):  # type: ignore[misc]
         super().__init__(
             mip=mip,
             msg=msg,
-            options=options,
+            options=[options] if isinstance(options, str) else options,
             timeLimit=timeLimit,
             gapRel=gapRel,
             gapAbs=gapAbs,

@@ -84,6 +84,11 @@ def test_settings_survive_every_round_trip(tmp_path: Path) -> None:
     assert (options.log_file, options.method, options.presolve) == ("solve.log", "highs", False)
 
 
+def test_options_may_be_one_text() -> None:
+    one = GPUHEUR(msg=False, options="sec 10")
+    assert one.copy()._settings()[0].time_limit == 10.0
+
+
 @through("row", option_table())
 def test_every_option_of_the_table_is_a_keyword(row: Any) -> None:
     options, _ = GPUHEUR(msg=False, **{row.name: row.default})._settings()
