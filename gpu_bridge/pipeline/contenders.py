@@ -21,7 +21,7 @@ from gpu_bridge.pipeline.interior_points import fitting_interior_point
 from gpu_bridge.pipeline.race import Contender, race
 from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
-from gpu_bridge.pipeline.turns import PREPARING, Turns
+from gpu_bridge.pipeline.turns import Turns
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.device import cpu, find_device, seen_gpu
 from solvers.core.errors import EngineError
@@ -161,7 +161,7 @@ def make_contenders(
     own_at_work, turns = threading.Event(), Turns(problem.num_nonzeros, options.tolerance)
     two = device == "cpu" and IPM in names and problem.num_nonzeros >= OWN_IPM_NONZEROS
     beside = cores > len(names)
-    spare = max(1, cores - len(names) + (0 if two and options.threads else 1))
+    spare = max(1, cores - len(names) + (0 if two and beside else 1))
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
     runs: dict[str, Callable[[Progress], Outcome]] = {
         SIMPLEX: lambda progress: _reference(SIMPLEX, problem, options, progress, start, True),
@@ -228,7 +228,7 @@ def _beside_pdlp(
     problem: Problem, options: Options, progress: Progress, analyses: Analyses, turns: Turns
 ) -> Outcome:
     """Run our own interior point on the GPU, where PDLP is likely to take longer."""
-    turns.wait(progress, PREPARING)
+    turns.prepare(progress)
     try:
         return interior_point.run_on_gpu(
             problem, options, progress, analyses, lambda: turns.begin(progress)

@@ -2,8 +2,8 @@
 
 Both are launched from one process, so each takes the interpreter's lock and the GPU from the other.
 Interior point's time follows from the size of a model, PDLP's from how its error has fallen so far:
-it goes on alone while it is likely to be over first, and by launches of half an iteration each
-while interior point iterates else.
+it goes on alone while it is likely to be over first, and stands still while interior point iterates
+else. If that takes longer than it should, both go on, PDLP by launches of half an iteration each.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import bisect
 import math
 import threading
 import time
+from collections.abc import Callable
 
 from solvers.core.outcome import Outcome, Start
 from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
@@ -30,13 +31,19 @@ one right to 1e-4, and 30 of 59 to 1e-6."""
 OBSERVED = 20
 """Reports of PDLP, each of a block of iterations, before its end is forecast."""
 
-EARLIEST = 0.1
-"""Part of it before which interior point does not begin: PDLP ended five of nine families of 140
-thousand nonzeros within 0.15 s."""
+EARLIEST, EARLIEST_SECONDS = 0.1, 0.3
+"""Part of it, and seconds at most, before which interior point does not begin: PDLP ended five of
+nine families of 140 thousand nonzeros within 0.15 s."""
 
 OPTIMISM = 3.0
 """How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy
 system of 365 hours, after a third of a second, promised the end after 1.5 s; it came after 6.4."""
+
+LIKELY = 1.5
+"""The same where PDLP is to stand still if it takes longer, which costs most where it does not."""
+
+STANDING = 1.0 - PREPARING
+"""Part of it for which PDLP stands still at most, what the iterations take from a cold start."""
 
 HANDING_OUT = 0.03
 """Part of it that interior point waits for PDLP's latest point, with which it begins. PDLP holds
@@ -98,49 +105,65 @@ class Turns:
     def __init__(self, num_nonzeros: int, tolerance: float) -> None:
         self.interior_seconds = INTERIOR_SECONDS + INTERIOR_SECONDS_BY_NONZERO * num_nonzeros
         self._forecast = Forecast(tolerance)
-        self._iterates = threading.Event()
+        self._is_alone = threading.Event()
+        self._is_alone.set()
+        self._standing_until = 0.0
         self._first_order: _FirstOrder | None = None
 
     @property
     def is_shared(self) -> bool:
         """Whether interior point iterates."""
-        return self._iterates.is_set()
+        return not self._is_alone.is_set()
 
     def first_order(self, parent: Progress) -> Progress:
         """Return the progress of PDLP."""
         self._first_order = _FirstOrder(parent, self)
         return self._first_order
 
-    def wait(self, progress: Progress, share: float) -> None:
-        """Wait until interior point would be done with a share of its time before PDLP ends."""
-        while progress.should_stop() is None and not self._is_late(progress.seconds, share):
-            time.sleep(LOOK_AGAIN)
+    def prepare(self, progress: Progress) -> None:
+        """Wait until interior point would be ready before PDLP ends."""
+        self._wait(progress, lambda now: self._leaves(now, PREPARING, OPTIMISM, unknown=True))
 
     def begin(self, progress: Progress) -> Start | None:
         """Wait for the turn of interior point, which iterates then; return PDLP's point so far."""
         if not self.is_shared:
-            self.wait(progress, ITERATING)
-        self._iterates.set()
+            self._wait(progress, lambda now: self._leaves(now, ITERATING, LIKELY, unknown=False))
         held = None
         if self._first_order is not None:
             held = self._first_order.latest(progress, HANDING_OUT * self.interior_seconds)
+        if progress.time_left > STANDING * self.interior_seconds:
+            self._standing_until = progress.seconds + STANDING * self.interior_seconds
+        self._is_alone.clear()
         if held is None:
             return None
         return Start(held.candidate if held.x is None else held.x, held.row_dual)
 
     def end(self) -> None:
         """Interior point has ended."""
-        self._iterates.clear()
+        self._is_alone.set()
 
-    def heard(self, seconds: float, error: float) -> None:
-        """Take PDLP's error."""
-        self._forecast.tell(seconds, error)
+    def heard(self, progress: Progress, error: float) -> None:
+        """Take PDLP's error, and let it stand still while it is not its turn."""
+        self._forecast.tell(progress.seconds, error)
+        while progress.seconds < self._standing_until and progress.should_stop() is None:
+            if self._is_alone.wait(LOOK_AGAIN):
+                break
 
-    def _is_late(self, now: float, share: float) -> bool:
+    def _wait(self, progress: Progress, is_due: Callable[[float], bool]) -> None:
+        while progress.should_stop() is None and not is_due(progress.seconds):
+            time.sleep(LOOK_AGAIN)
+
+    def _leaves(self, now: float, share: float, optimism: float, *, unknown: bool) -> bool:
+        """Whether PDLP leaves interior point a share of its time.
+
+        ``unknown`` is what is assumed while it has told little.
+        """
+        whole = self.interior_seconds
+        if now < min(EARLIEST * whole, EARLIEST_SECONDS):
+            return False
         if self._forecast.reports < OBSERVED:
-            return now >= self.interior_seconds
-        left = OPTIMISM * (self._forecast.end(now) - now)
-        return now >= EARLIEST * self.interior_seconds and left > share * self.interior_seconds
+            return now >= whole or (unknown and self._forecast.reports > 0)
+        return optimism * (self._forecast.end(now) - now) > share * whole
 
 
 class _FirstOrder(DetachableProgress):
@@ -185,4 +208,4 @@ class _FirstOrder(DetachableProgress):
         errors = [figures.get(name) for name in FIGURES]
         numbers = [float(error) for error in errors if error is not None]
         if len(numbers) == len(FIGURES):
-            self._turns.heard(self.seconds, max(numbers))
+            self._turns.heard(self, max(numbers))

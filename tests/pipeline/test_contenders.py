@@ -143,7 +143,7 @@ def test_pdlp_gets_the_threads_that_are_left(
 
 
 @pytest.mark.parametrize(
-    ("threads", "beside", "left"), [(0, True, 14), (2, False, 1), (3, False, 1), (5, True, 2)]
+    ("threads", "beside", "left"), [(0, True, 13), (2, False, 1), (3, False, 1), (5, True, 2)]
 )
 def test_no_more_threads_work_than_are_asked_for(
     threads: int,

@@ -12,15 +12,14 @@ import pytest
 
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import contenders as module
-from gpu_bridge.pipeline import turns
 from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
-from gpu_bridge.pipeline.turns import OBSERVED, PREPARING, Forecast, Turns
+from gpu_bridge.pipeline.turns import OBSERVED, Forecast, Turns
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
-from solvers.core.progress import Progress
+from solvers.core.progress import LOOK_AGAIN, Progress
 from solvers.interior_point import cudss_library
 from tests.problems import LINEAR
 
@@ -73,9 +72,9 @@ def test_interior_point_begins_where_pdlp_is_likely_to_take_longer(
 ) -> None:
     clock, both = Clock(), Turns(100_000, 1e-6)
     reporting(both.first_order(clock), clock, factor)
-    waiting = threading.Thread(target=both.wait, args=(clock, PREPARING))
+    waiting = threading.Thread(target=both.prepare, args=(clock,))
     waiting.start()
-    waiting.join(5 * turns.LOOK_AGAIN)
+    waiting.join(5 * LOOK_AGAIN)
     assert waiting.is_alive() is not begins
     clock.interrupt()
     waiting.join()
@@ -142,7 +141,7 @@ def test_interior_point_begins_with_the_point_that_it_asks_for() -> None:
 
     def hand_out() -> None:
         while not within.wants_point:
-            time.sleep(turns.LOOK_AGAIN)
+            time.sleep(LOOK_AGAIN)
         within.hold(near)
 
     assert not within.wants_point
@@ -163,7 +162,7 @@ def test_interior_point_on_the_gpu_does_not_begin_after_the_end() -> None:
 
 
 def test_a_turn_that_has_begun_is_not_waited_for_again() -> None:
-    clock, both = Clock(), Turns(100_000, 1e-6)
+    clock, both = Clock(10.5), Turns(100_000, 1e-6)  # a limit before which PDLP stands not still
     clock.now = 10.0  # without reports it is late by then
     assert both.begin(clock) is None
     clock.now = 0.0
@@ -172,3 +171,51 @@ def test_a_turn_that_has_begun_is_not_waited_for_again() -> None:
     again.start()
     again.join(10.0)
     assert not again.is_alive()
+
+
+def iterating(clock: Clock) -> tuple[Turns, threading.Thread]:
+    """Return turns of which interior point has one, and PDLP's thread, which reports once more."""
+    both = Turns(100_000, 1e-6)
+    clock.now = 10.0
+    first_order = both.first_order(clock)
+    both.begin(clock)
+    report = {"primal_residual": 1.0, "dual_residual": 1.0, "gap": 1.0}
+    thread = threading.Thread(target=lambda: first_order.iteration(200, **report), daemon=True)
+    thread.start()
+    return both, thread
+
+
+@pytest.mark.parametrize("how", ["end", "overdue", "limit"])
+def test_pdlp_stands_still_while_interior_point_iterates(how: str) -> None:
+    clock = Clock()
+    both, thread = iterating(clock)
+    thread.join(5 * LOOK_AGAIN)
+    assert thread.is_alive()
+    if how == "end":
+        both.end()
+    elif how == "overdue":
+        clock.now += both.interior_seconds
+    else:
+        clock.interrupt()
+    thread.join(10.0)
+    assert not thread.is_alive()
+
+
+def test_pdlp_goes_on_where_the_limit_leaves_interior_point_no_time() -> None:
+    clock = Clock(10.5)
+    _, thread = iterating(clock)
+    thread.join(10.0)
+    assert not thread.is_alive()
+
+
+def test_interior_point_prepares_as_soon_as_pdlp_of_a_large_model_has_begun() -> None:
+    clock, both = Clock(), Turns(4_000_000, 1e-6)
+    first_order = both.first_order(clock)
+    clock.now = 1.0
+    waiting = threading.Thread(target=both.prepare, args=(clock,))
+    waiting.start()
+    waiting.join(5 * LOOK_AGAIN)
+    assert waiting.is_alive()
+    first_order.iteration(200, primal_residual=1.0, dual_residual=1.0, gap=1.0)
+    waiting.join(10.0)
+    assert not waiting.is_alive()
