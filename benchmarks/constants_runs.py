@@ -44,8 +44,6 @@ SMALL_LARGEST, SMALL_CAPACITY, BATCH_ITEMS = 1_000, 100_000, 50
 KNAPSACK_SECONDS = 60.0
 """Limit of a knapsack problem, which only constants that do not go well reach."""
 
-PER_ITEM = ("profit", "weight")
-
 Result = tuple[str, float]
 """What is compared, as a text, and how good it is: less is better."""
 
@@ -196,19 +194,21 @@ def _worked(problem: Any) -> Result:
 
 
 def _batch(kind: str, count: int, seed: int) -> Result:
-    from benchmarks import knapsack_classes
     from solvers.knapsack.batch import solve_many_knapsacks
 
-    rng = np.random.default_rng(seed)
-    drawn = [
-        knapsack_classes.instance(kind, BATCH_ITEMS, SMALL_LARGEST, int(one))
-        for one in rng.integers(1 << 30, size=count)
-    ]
-    profits, weights = (np.stack([getattr(one, name) for one in drawn]) for name in PER_ITEM)
-    capacities = np.array([one.capacity for one in drawn])
-    packed = solve_many_knapsacks(profits, weights, capacities, "cpu", threads=1)
+    packed = solve_many_knapsacks(*batch_of(kind, count, seed), "cpu", threads=1)
     work = int(packed.states.sum())
     return f"{work}/{int(packed.profit.sum())}/{packed.alone}", math.log(work + SHIFT)
+
+
+def batch_of(kind: str, count: int, seed: int) -> tuple[Any, Any, Any]:
+    """Return profits and weights (count, n), and capacities (count,), of a drawn batch."""
+    from benchmarks import knapsack_classes
+
+    seeds = np.random.default_rng(seed).integers(1 << 30, size=count).tolist()
+    drawn = [knapsack_classes.instance(kind, BATCH_ITEMS, SMALL_LARGEST, one) for one in seeds]
+    profits, weights = np.stack([d.profit for d in drawn]), np.stack([d.weight for d in drawn])
+    return profits, weights, np.array([d.capacity for d in drawn])
 
 
 def _drawn(form: str, kind: str, size: int, seed: int) -> Any:
