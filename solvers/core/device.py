@@ -24,7 +24,7 @@ import numpy.typing as npt
 from solvers.core.errors import DeviceError
 from solvers.core.process_state import Slot
 from solvers.core.progress import start_thread
-from solvers.core.transfers import PIECE, fetch, send
+from solvers.core.transfers import PIECE, fetch, overwrite, send
 
 CUDA_13 = 13000
 """Driver interface version from which the CUDA 13 build of CuPy is the right one."""
@@ -96,14 +96,32 @@ class Device:
         there = np.ascontiguousarray(array)
         return send(self.xp, there) if there.nbytes > 2 * PIECE else self.xp.asarray(there)
 
+    def overwrite(self, target: Any, array: npt.NDArray[Any]) -> None:
+        """Overwrite a contiguous array in this device's memory with one of the host."""
+        if self.kind == "cpu":
+            target[...] = array
+        elif array.nbytes > 2 * PIECE:
+            overwrite(self.xp, target, np.ascontiguousarray(array))
+        else:
+            target.set(np.ascontiguousarray(array))
+
     def to_host(self, array: Any) -> npt.NDArray[Any]:
         """Return an array of this device as a NumPy array; waits for its computation."""
         if self.kind == "cpu":
             return np.array(array, copy=True)
         if array.nbytes > 2 * PIECE and array.flags.c_contiguous:
-            return fetch(self.xp, array)
+            found = np.empty(array.shape, dtype=array.dtype)
+            fetch(self.xp, array, found)
+            return found
         host: npt.NDArray[Any] = self.xp.asnumpy(array)
         return host
+
+    def fetch(self, array: Any, found: npt.NDArray[Any]) -> None:
+        """Copy a contiguous array of this device to one of the host; waits likewise."""
+        if self.kind != "cpu" and array.nbytes > 2 * PIECE:
+            fetch(self.xp, array, found)
+        else:
+            found[...] = self.to_host(array)
 
     def synchronize(self) -> None:
         """Wait until the work queued on the current stream is done."""
@@ -188,9 +206,19 @@ def find_devices(wanted: str) -> tuple[Device, ...]:
     DeviceError
         As :func:`find_device` does.
     """
-    if "," not in wanted and wanted != ALL_GPUS:
+    if not names_several(wanted):
         return (find_device(wanted),)
-    return tuple(find_device(f"cuda:{index}") for index in _indices(wanted, len(_gpus())))
+    return tuple(find_device(f"cuda:{index}") for index in gpu_numbers(wanted))
+
+
+def names_several(wanted: str) -> bool:
+    """Whether GPUs are asked for together; there may be one only."""
+    return "," in wanted or wanted == ALL_GPUS
+
+
+def gpu_numbers(wanted: str) -> tuple[int, ...]:
+    """Return the numbers of the GPUs that are meant, by what the driver says."""
+    return _indices(wanted, len(_gpus()))
 
 
 def look_for(wanted: str) -> Device:

@@ -78,16 +78,20 @@ class Pinned:
 def send(xp: Any, array: Array) -> Any:
     """Return a copy of a contiguous host array in a GPU's memory, on the current stream."""
     target = xp.empty(array.shape, dtype=array.dtype)
+    overwrite(xp, target, array)
+    return target
+
+
+def overwrite(xp: Any, target: Any, array: Array) -> None:
+    """Overwrite a GPU's contiguous array with one of the host, on the current stream."""
     flat, there, step = array.reshape(-1), target.reshape(-1), PIECE // array.itemsize
     with Pinned(xp) as pinned:
         for first in range(0, flat.size, step):
             pinned.send(flat[first : first + step], there[first : first + step])
-    return target
 
 
-def fetch(xp: Any, array: Any) -> Array:
-    """Return a copy of a GPU's contiguous array on the host; waits for the current stream."""
-    found = np.empty(array.shape, dtype=array.dtype)
+def fetch(xp: Any, array: Any, found: Array) -> None:
+    """Copy a GPU's contiguous array to one of the host; waits for the current stream."""
     flat, there, step = found.reshape(-1), array.reshape(-1), PIECE // array.itemsize
     under_way = None
     with Pinned(xp) as pinned:
@@ -99,7 +103,6 @@ def fetch(xp: Any, array: Any) -> Array:
                 begin, staged, event = before
                 event.synchronize()
                 copy(staged, flat[begin : begin + staged.size])
-    return found
 
 
 def copy(source: Array, target: Array) -> None:

@@ -383,12 +383,23 @@ def _is_nearly_done(errors: Sequence[float], tolerance: float) -> bool:
 def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:
     """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
 
-    def sample(scale: Any) -> FloatArray:  # whatever is not a copy would have a kernel compiled
-        if device.kind == "cpu" or isinstance(device, DeviceGroup) or scale.size <= SAMPLE:
-            return device.to_host(scale)[:: 1 + scale.size // SAMPLE]
-        length, step = SAMPLE // RUNS, scale.size // RUNS
-        runs = (scale[at * step : at * step + length] for at in range(RUNS))
-        return np.concatenate([device.to_host(run) for run in runs])
+    def sample(scale: Any) -> FloatArray:
+        if not isinstance(device, DeviceGroup):
+            return _sample(scale, device)
+        found = []
+        for number, member in enumerate(device.members):
+            with device.on(number):
+                found.append(_sample(scale.own(number), member))
+        return np.concatenate(found)
 
     ratios = sample(one.column) / sample(two.column), sample(one.row) / sample(two.row)
     return all(bool(np.max(ratio) <= (1.0 + SAME) * np.min(ratio)) for ratio in ratios)
+
+
+def _sample(scale: Any, device: Device) -> FloatArray:
+    """Return some scales; whatever is not a copy would have a kernel compiled on a GPU."""
+    if device.kind == "cpu" or scale.size <= SAMPLE:
+        return device.to_host(scale)[:: 1 + scale.size // SAMPLE]
+    length, step = SAMPLE // RUNS, scale.size // RUNS
+    runs = (scale[at * step : at * step + length] for at in range(RUNS))
+    return np.concatenate([device.to_host(run) for run in runs])

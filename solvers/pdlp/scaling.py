@@ -28,7 +28,14 @@ from solvers.core.progress import Progress
 from solvers.native.pdlp_matrix import quotient_sums
 from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.state import DeviceProblem, Matrix, Scaling, gathered, overwrite, prepared
+from solvers.pdlp.state import (
+    DeviceProblem,
+    Matrix,
+    Scaling,
+    gathered,
+    prepared,
+    zeros,
+)
 from solvers.sparse.slices import Slices
 
 
@@ -106,8 +113,7 @@ def spectral_norm(
     rows, columns = coefficients.by_row, coefficients.by_column
     first = problem.rows_to_device(generator.standard_normal(rows.rows))
     q = gathered(rows, device.to_host(first) * np.sqrt(row_metric), device)
-    image = gathered(rows, np.zeros(rows.rows), device)
-    by_columns = gathered(columns, np.zeros(columns.rows), device)
+    image, by_columns = zeros(rows, device), zeros(columns, device)
 
     def product(vector: Any, into: Any) -> tuple[Callable[[], None], ...]:
         first = (columns, problem.column_metric, vector, by_columns)
@@ -130,7 +136,7 @@ def spectral_norm(
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
             after /= size
-            overwrite(image, after)
+            device.overwrite(image, after)
         q, image, steps, steps_back = image, q, steps_back, steps
     return norm
 

@@ -279,10 +279,10 @@ def _control(
 def _first_weight(there: DeviceProblem) -> float:
     """Return the weight to begin with, (1 + ||c||) / (1 + ||b||) of the scaled problem."""
     problem = there.original
-    cost = problem.cost * there.columns_to_host(there.scaling.column)
-    sides = side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
-    norm = euclidean(sides * there.rows_to_host(there.scaling.row))
-    return float(suggested_weight(euclidean(cost), norm))
+    cost, sides = there.columns_to_host(there.scaling.column), there.rows_to_host(there.scaling.row)
+    cost *= problem.cost
+    sides *= side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
+    return float(suggested_weight(euclidean(cost), euclidean(sides)))
 
 
 def suggested_weight(cost_norm: Any, side_norm: Any) -> Any:

@@ -61,7 +61,10 @@ def squares(matrix: Matrix, values: Any) -> Any:
     if isinstance(matrix, Slices):
         MATRIX["square"](values.size, values, found)
         return found
-    found.set(values.to_host() ** 2)
+    for device in range(matrix.devices):
+        with matrix.group.on(device):
+            own = values.own(device)
+            MATRIX["square"](own.size, own, found.own(device))
     return found
 
 
@@ -69,6 +72,11 @@ def gathered(matrix: Matrix, values: FloatArray, device: Device) -> Any:
     """Do the same for a vector that products of the transpose are going to read."""
     vector = of_rows(matrix, values, device)
     return vector if isinstance(matrix, Slices) else vector.with_copies()
+
+
+def zeros(matrix: Matrix, device: Device) -> Any:
+    """Return such a vector of zeros, which need not travel."""
+    return device.xp.zeros(matrix.rows) if isinstance(matrix, Slices) else matrix.zeros()
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,6 +154,14 @@ class DeviceProblem:
     def rows_to_device(self, values: FloatArray) -> Any:
         """Bring figures of rows (m,) to the device and into its order."""
         return self.coefficients.rows_to_device(values, self.device)
+
+    def overwrite_columns(self, target: Any, values: FloatArray) -> None:
+        """Overwrite figures of columns on the device with those of the host (n,)."""
+        self.device.overwrite(target, _ordered(values, self.coefficients.column_order))
+
+    def overwrite_rows(self, target: Any, values: FloatArray) -> None:
+        """Overwrite figures of rows on the device with those of the host (m,)."""
+        self.device.overwrite(target, _ordered(values, self.coefficients.row_order))
 
     def _to_host(self, values: Any, order: Any) -> FloatArray:
         found = self.device.to_host(values)
@@ -263,13 +279,4 @@ class State:
         control = self.read_control()
         for name, value in values.items():
             control[Control[name.upper()]] = value
-        overwrite(self.control, control)
-
-
-def overwrite(target: Any, values: FloatArray, order: Any = None) -> None:
-    """Overwrite an array on the device with one of the host, in the device's order."""
-    values = _ordered(values, order)
-    if isinstance(target, np.ndarray):
-        target[...] = values
-    else:
-        target.set(np.ascontiguousarray(values, dtype=np.float64))
+        self.problem.device.overwrite(self.control, control)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from solvers.core import transfers
-from solvers.core.transfers import Pinned, copy, fetch, send
+from solvers.core.transfers import Pinned, copy, fetch, overwrite, send
 from tests.emulator.gpu import EmulatedGpu
 
 GPU = EmulatedGpu("cuda", "the host")
@@ -21,9 +21,11 @@ def test_arrays_arrive_whole_and_come_back(shape, kind, monkeypatch):
     assert there is not array
     assert there.dtype == kind
     np.testing.assert_array_equal(there, array)
-    back = fetch(GPU.xp, there)
-    assert back.dtype == kind
+    back = np.empty_like(array)
+    fetch(GPU.xp, there, back)
     np.testing.assert_array_equal(back, array)
+    overwrite(GPU.xp, there, array[::-1].copy())
+    np.testing.assert_array_equal(there, array[::-1])
 
 
 def test_another_type_is_converted_on_the_way():

@@ -118,6 +118,10 @@ class DeviceGroup(Device):
         """Return copies of a host array in the memory of all members."""
         return Replicated.of(self, array)
 
+    def overwrite(self, target: Any, array: Any) -> None:
+        """Overwrite what the members hold with an array of the host."""
+        target.set(array)
+
     def to_host(self, array: Any) -> Any:
         """Return what the members hold as one NumPy array; waits for its computation."""
         return array.to_host()

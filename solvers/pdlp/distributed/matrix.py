@@ -77,6 +77,10 @@ class SharedMatrix:
         """Share figures of the rows (rows,), in the side's order, out."""
         return SharedOut.of(self.group, self.own, values)
 
+    def zeros(self) -> SharedOut:
+        """Share a vector (rows,) of zeros out, with room for copies of others' elements."""
+        return SharedOut.zeros(self.group, self.own)
+
     def prepared(self, family: Family, name: str, values: Sequence[Any], threads: int) -> Call:
         """Return a kernel of all parts with its arguments, to be run again and again.
 

@@ -36,6 +36,15 @@ class SharedOut:
                 arrays.append(member.to_device(values[side.range_of(device)]))
         return cls(group, side, arrays)
 
+    @classmethod
+    def zeros(cls, group: DeviceGroup, side: Side) -> SharedOut:
+        """Return a vector of zeros, with room for copies of others' elements."""
+        arrays = []
+        for device in range(side.devices):
+            with group.on(device):
+                arrays.append(group.xp.zeros(side.lengths[device]))
+        return cls(group, side, arrays)
+
     @property
     def size(self) -> int:
         """Elements in all."""
@@ -87,7 +96,7 @@ class SharedOut:
         self.group.synchronize()  # the copy is going to wait for what is queued
         for device, member in enumerate(self.group.members):
             with self.group.on(device):
-                self.own(device)[...] = member.to_device(values[self.side.range_of(device)])
+                member.overwrite(self.own(device), values[self.side.range_of(device)])
 
     def __setitem__(self, everything: Any, other: SharedOut) -> None:
         """Overwrite the elements with those of another vector of the same side."""
@@ -98,8 +107,8 @@ class SharedOut:
     def to_host(self) -> FloatArray:
         """Return the elements (size,) in the side's order."""
         self.group.synchronize()
-        members, found = self.group.members, []
-        for device in range(self.side.devices):
+        found = np.empty(self.size)
+        for device, member in enumerate(self.group.members):
             with self.group.on(device):
-                found.append(members[device].to_host(self.own(device)))
-        return np.concatenate(found)
+                member.fetch(self.own(device), found[self.side.range_of(device)])
+        return found

@@ -41,7 +41,7 @@ from solvers.pdlp.shrinking.part import (
     write_back,
     wrongly_left_out,
 )
-from solvers.pdlp.state import State, overwrite
+from solvers.pdlp.state import State
 from solvers.pdlp.termination import Record, on_original
 
 
@@ -185,7 +185,7 @@ class Compaction:
         control[Control.STOP] = Stop.NO
         if with_best:
             keep_best(self._inside.part, self._inside.state, self._whole, control)
-        overwrite(self._whole.control, control)
+        self._whole.problem.device.overwrite(self._whole.control, control)
         self._moved(record)
         self._inside = None
 

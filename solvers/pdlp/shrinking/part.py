@@ -32,7 +32,7 @@ from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.start import prepare
-from solvers.pdlp.state import State, overwrite
+from solvers.pdlp.state import State
 from solvers.pdlp.termination import Record
 
 
@@ -224,9 +224,8 @@ def enter(
         device = device.members[0]
     state = prepare(part.problem, options, device, progress, start, whole.settings)
     # exactly there, even columns that are left without coefficients
-    order = state.problem.coefficients.column_order
     for vector in (state.x.point, state.x.anchor, state.x.projection, state.x.best):
-        overwrite(vector, point, order)
+        state.problem.overwrite_columns(vector, point)
     return state
 
 
@@ -238,7 +237,7 @@ def take_over(state: State, record: Record, weight_factor: float) -> None:
     set_weight(control, record, weight_factor)
     control[Control.ITERATIONS_SINCE_RESTART] = 0.0
     control[Control.STOP] = Stop.NO
-    overwrite(state.control, control)
+    state.problem.device.overwrite(state.control, control)
 
 
 def set_weight(control: FloatArray, record: Record, factor: float) -> None:
@@ -285,8 +284,8 @@ def write_back(part: Part, inside: State, whole: State, names: tuple[str, ...]) 
         y = part.duals(here.rows_to_host(getattr(inside.y, name)))
         is_direction = name.endswith("difference")
         x = part.direction(x) if is_direction else part.point(x)
-        overwrite(getattr(whole.x, name), x, there.coefficients.column_order)
-        overwrite(getattr(whole.y, name), y, there.coefficients.row_order)
+        there.overwrite_columns(getattr(whole.x, name), x)
+        there.overwrite_rows(getattr(whole.y, name), y)
 
 
 def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> None:
@@ -300,14 +299,14 @@ def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> N
     best = _judged(whole, x, y)
     if best.statistics.worst < control[Control.BEST_ERROR]:
         control[Control.BEST_ERROR] = best.statistics.worst
-        overwrite(whole.x.best, best.x, there.coefficients.column_order)
-        overwrite(whole.y.best, best.row_dual, there.coefficients.row_order)
+        there.overwrite_columns(whole.x.best, best.x)
+        there.overwrite_rows(whole.y.best, best.row_dual)
     if inside.read_control()[Control.BEST_OBJECTIVE] >= control[Control.BEST_OBJECTIVE]:
         return
     feasible = _judged(whole, part.point(here.columns_to_host(inside.feasible_x)), y)
     if feasible.statistics.relative_primal <= control[Control.PRIMAL_TOLERANCE]:
         control[Control.BEST_OBJECTIVE] = feasible.statistics.primal_objective
-        overwrite(whole.feasible_x, feasible.x, there.coefficients.column_order)
+        there.overwrite_columns(whole.feasible_x, feasible.x)
 
 
 def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
