@@ -13,7 +13,14 @@ from __future__ import annotations
 import dataclasses
 from typing import TypeVar
 
-from solvers.core.device import Device, cpu, find_devices
+from solvers.core.device import (
+    Device,
+    cpu,
+    find_devices,
+    gpu_numbers,
+    names_several,
+    seen_gpu,
+)
 from solvers.core.errors import DeviceError
 from solvers.core.linear_algebra import euclidean
 from solvers.core.lp_answer import Norms, solve_with_rows_given, with_feasible_point
@@ -23,6 +30,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
+from solvers.pdlp.distributed.communication import expect_links
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
@@ -35,6 +43,7 @@ __all__ = [
     "Milestone",
     "Norms",
     "Settings",
+    "expect_place",
     "find_place",
     "memory_needed",
     "prepare",
@@ -106,6 +115,8 @@ def solve(
         full = None
         try:
             outcome = run_with_alternate_scalings(request, settings)
+            if isinstance(request.device, DeviceGroup):
+                request.device.disconnect()
         except Exception as error:
             full = _full_device(request.device, error, progress)
             from_there = None if points is None else points.latest
@@ -172,6 +183,16 @@ def _with_feasible_point(
         progress,
         lambda costless: solve(costless, tight, progress, settings=settings),
     )
+
+
+def expect_place(wanted: str) -> None:
+    """Begin to connect the GPUs that are meant, where these are several, in a thread.
+
+    Where one is not there, who needs them finds out.
+    """
+    numbers = gpu_numbers(wanted) if names_several(wanted) and seen_gpu() is not None else ()
+    if len(numbers) > 1:
+        expect_links(numbers)
 
 
 def where_it_ran(answer: Outcome, options: Asked) -> Asked:

@@ -113,6 +113,9 @@ def pdlp_route(
 
     if progress.abandoned:  # another was first while this one waited for its turn
         return ABANDONED
+    is_large = problem.num_nonzeros >= SEVERAL_FROM
+    together = unasked and is_large and options.device != "cpu"
+    pdlp.expect_place(ALL_GPUS if together else options.device)
     reduction = presolve.unchanged(problem)
     if options.presolve:
         with progress.budget(PRESOLVE_SHARE * progress.time_left):

@@ -62,11 +62,23 @@ class DeviceGroup(Device):
             NCCL is missing, or cannot connect these GPUs.
         """
         if not self._links:
-            from solvers.pdlp.distributed.communication import HostLinks, NcclLinks
+            from solvers.pdlp.distributed.communication import HostLinks, take_links
 
-            indices = [member.index for member in self.members]
-            self._links.append(HostLinks() if self.kind == "cpu" else NcclLinks(indices))
+            self._links.append(HostLinks() if self.kind == "cpu" else take_links(self._indices))
         return self._links[0]
+
+    def disconnect(self) -> None:
+        """Leave what carries messages to the next group of the same GPUs, if it still does."""
+        from solvers.pdlp.distributed.communication import NcclLinks, keep_links
+
+        for links in self._links:
+            if isinstance(links, NcclLinks) and not self.is_stuck:
+                keep_links(self._indices, links)
+        self._links.clear()
+
+    @property
+    def _indices(self) -> tuple[int, ...]:
+        return tuple(member.index for member in self.members)
 
     def on(self, member: int) -> AbstractContextManager[Any]:
         """Return a context in which one member is the current device."""

@@ -25,6 +25,7 @@ from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress, StopFlag
+from solvers.pdlp.distributed.communication import end_links, expect_links
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.waiting import is_loss
 from solvers.pdlp.execution.on_group import GroupQueue
@@ -277,6 +278,38 @@ def test_graphs_go_before_communicators_without_a_loss(cuda):
     assert len(cuda.graphs) == 2
     group._links.clear()
     assert not cuda.graphs
+
+
+def test_links_are_made_beside_and_kept_for_the_next_solve(cuda):
+    both = (LOST, HEALTHY)
+    try:
+        expect_links(both)
+        expect_links(both)  # which is the same
+        group = two_gpus()
+        links = group.connect()
+        assert two_gpus().connect() is not links  # in use
+        group.disconnect()
+        assert two_gpus().connect() is links
+        assert two_gpus().connect() is not links
+    finally:
+        end_links()
+
+
+def test_links_that_failed_are_not_kept(cuda):
+    group, other = two_gpus(), two_gpus()
+    group.connect()
+    assert in_thread(lambda: run_blocks(group)), "hung"
+    abandoned = group.links
+    group.disconnect()
+    assert other.connect() is not abandoned
+
+
+def test_links_that_cannot_be_made_are_told_of_by_who_needs_them(cuda):
+    cuda.nccl.available = False
+    cuda.runtime.runtimeGetVersion = lambda: 13000
+    expect_links((LOST, HEALTHY))
+    with pytest.raises(DeviceError, match="nvidia-nccl-cu13"):
+        two_gpus().connect()
 
 
 def test_who_was_left_behind_stops_looking(monkeypatch, cuda):
