@@ -72,8 +72,8 @@ def all_cases(scale: float, models: list[str]) -> list[Case]:
     def sized(*sizes: float) -> list[str]:
         return [str(max(1, round(scale * size))) for size in sizes]
 
-    pdlp = ("pdlp", "--per-iteration", "--solvers", "ours", "--device", "cpu")
-    pdlp += ("--nonzeros", *sized(2e4, 2e5, 1e6))
+    ours = ("pdlp", "--per-iteration", "--solvers", "ours", "--device", "cpu")
+    pdlp = (*ours, "--nonzeros", *sized(2e4, 2e5, 1e6))
     light = ("presolve", *models, "--kinds", "light", "--iterations", "0", "--repeat", "5")
     knapsack = ("knapsack", "classes", "--device", "cpu", "--items", *sized(1e3))
     rates = ("moves_per_second", "entries_per_second")

@@ -60,16 +60,24 @@ def transport(nonzeros: int) -> Any:
 def shapes(nonzeros: int) -> dict[str, Callable[[], Any]]:
     """Return makers of the models by the shape of their rows."""
     n = nonzeros // 2
-    step = lambda i: (i + 1) % n  # noqa: E731
+
+    def step(i: int) -> int:
+        return (i + 1) % n
+
+    def both(m: Any, i: int) -> Any:
+        return m.x[i] <= 9 * m.x[step(i)]
+
+    def ranged(m: Any, i: int) -> Any:
+        return 1, m.x[i] + 2 * m.x[step(i)] + 1, 5
+
+    def mutable(m: Any, i: int) -> Any:
+        return m.p[i] * m.x[i] + 3 * m.x[step(i)] <= m.p[i]
+
     return {
         "transport": lambda: transport(nonzeros),
-        "variables on both sides": lambda: ring(lambda m, i: m.x[i] <= 9 * m.x[step(i)], n),
-        "ranged with constants": lambda: ring(
-            lambda m, i: (1, m.x[i] + 2 * m.x[step(i)] + 1, 5), n
-        ),
-        "mutable parameters": lambda: ring(
-            lambda m, i: m.p[i] * m.x[i] + 3 * m.x[step(i)] <= m.p[i], n
-        ),
+        "variables on both sides": lambda: ring(both, n),
+        "ranged with constants": lambda: ring(ranged, n),
+        "mutable parameters": lambda: ring(mutable, n),
         "nested expressions": lambda: ring(lambda m, i: 3 * (m.e[i] + m.x[i]) <= 4, n),
     }
 

@@ -45,6 +45,7 @@ from solvers.pdlp.kernels.step import KEEP_NONE, STEP
 from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.start import prepare
 from solvers.pdlp.state import State
+from solvers.sparse.slices import Slices
 
 ROW_LENGTH = 8
 REPEATS = 15
@@ -85,7 +86,7 @@ def measure(
 ) -> dict[str, Any]:
     """Time the kernels on one matrix; ``copy`` is in bytes per second."""
     state = state_with(device, nonzeros, pattern, values, seed)
-    by_row = state.problem.coefficients.by_row
+    by_row = _whole(state)
     row: dict[str, Any] = {
         "nonzeros": by_row.nonzeros,
         "pattern": pattern,
@@ -103,10 +104,16 @@ def measure(
     return row
 
 
+def _whole(state: State) -> Slices:
+    by_row = state.problem.coefficients.by_row
+    assert isinstance(by_row, Slices)  # of one device
+    return by_row
+
+
 def single_kernels(state: State) -> list[tuple[Family, str, tuple[Any, ...]]]:
     """Return the kernels with their arguments."""
     xp = state.problem.device.xp
-    by_row = state.problem.coefficients.by_row
+    by_row = _whole(state)
     product = xp.empty(by_row.rows)
     return [
         (MATRIX, "multiply", (*by_row.arguments, state.reflected, product)),

@@ -153,7 +153,7 @@ def solves(arguments: argparse.Namespace, device: Device) -> list[dict[str, Any]
     places = ["cpu"] + ([arguments.device] if device.kind == "cuda" else [])
     warm = Knapsack.binary(np.arange(1, 100), np.arange(1, 100)[::-1], 800)
     solve_knapsack(warm, Progress(20.0))
-    rows = []
+    rows: list[dict[str, Any]] = []
     for path in arguments.files:
         knapsack = read(path)
         row: dict[str, Any] = {"file": path.name.removesuffix(".in.gz")}

@@ -129,7 +129,7 @@ def measure(
     together()  # loads code and fills memory pools
     seconds = statistics.median(_seconds(together) for _ in range(REPEATS))
     answer, count = found[0], len(numbers[2])
-    row = {
+    row: dict[str, Any] = {
         "class": kind,
         "solver": f"together, {device.kind}",
         "problems": count,
@@ -161,7 +161,7 @@ def through_the_bridge(
 
     together()
     seconds = statistics.median(_seconds(together) for _ in range(REPEATS))
-    row = {
+    row: dict[str, Any] = {
         "class": kind,
         "solver": f"solve_many, {device.kind}",
         "problems": count,
@@ -179,7 +179,7 @@ def one_by_one(kind: str, numbers: Numbers, peer: dict[str, Any] | None) -> dict
     packings = [solve_knapsack(problem) for problem in problems]
     seconds = time.perf_counter() - began
     profits = np.array([packing.profit for packing in packings])
-    row = {
+    row: dict[str, Any] = {
         "class": kind,
         "solver": "one by one, 1 core",
         "problems": len(problems),

@@ -248,8 +248,8 @@ def main() -> None:
     )  # loads GPU code
     known = best_known(arguments.known)
     instances = [read(path, known) for path in arguments.files] or [
-        drawn(*map(int, size.split("x")), tightness, seed=1)
-        for size in arguments.sizes
+        drawn(int(items), int(rows), tightness, seed=1)
+        for items, rows in (size.split("x") for size in arguments.sizes)
         for tightness in TIGHTNESS
     ]
     found = []

@@ -45,6 +45,12 @@ MOST_COLUMNS = 20_000
 """Pairs of items and knapsacks up to which the others are tried."""
 
 
+Theirs = tuple[int | None, bool, float]
+"""What another solver found: the profit, whether it is proven, and the seconds."""
+
+NOBODY: Theirs = (None, False, 0.0)
+
+
 @dataclass(frozen=True)
 class Row:
     """One problem's line in the table; seconds are of the wall clock."""
@@ -153,12 +159,16 @@ def compare(
 
     packing = solve_multiple(problem, Progress(arguments.time_limit), tell=tell)
     seconds = time.perf_counter() - began
-    limit = arguments.peer_limit if size[0] * size[1] <= MOST_COLUMNS else 0.0
+    items, knapsacks = size
+    limit = arguments.peer_limit if items * knapsacks <= MOST_COLUMNS else 0.0
     with_cpsat = limit > 0 and importlib.util.find_spec("ortools") is not None
+    highs = by_highs(problem, limit) if limit > 0 else NOBODY
+    cpsat = by_cpsat(problem, limit) if with_cpsat else NOBODY
     return Row(
         kind,
         "similar" if similar else "dissimilar",
-        *size,
+        items,
+        knapsacks,
         seed,
         packing.profit,
         packing.bound - packing.profit,
@@ -166,8 +176,8 @@ def compare(
         packing.work,
         reached[-1][0],
         seconds,
-        *(by_highs(problem, limit) if limit > 0 else (None, False, 0.0)),
-        *(by_cpsat(problem, limit) if with_cpsat else (None, False, 0.0)),
+        *highs,
+        *cpsat,
     )
 
 

@@ -121,8 +121,8 @@ def run_all(
     """
     stop_at = time.monotonic() + settings.stop_after
     with ThreadPoolExecutor(settings.at_once) as pool:
-        found = pool.map(lambda job: _run(*job, settings, stop_at, tell), jobs)
-        return [run for run in found if run is not None]
+        found = [pool.submit(_run, *job, settings, stop_at, tell) for job in jobs]
+        return [run for one in found if (run := one.result()) is not None]
 
 
 def _run(

@@ -278,8 +278,8 @@ def find_scaling(A: Any, recipe: Recipe) -> tuple[FloatArray, FloatArray]:
     if recipe.pock_chambolle:
         w = v * row[i] * column[j]
         alpha = recipe.pock_chambolle
-        of_rows = np.bincount(i, w ** (2.0 - alpha), m)
-        of_columns = np.bincount(j, w**alpha, n)
+        of_rows = np.asarray(np.bincount(i, w ** (2.0 - alpha), m), dtype=np.float64)
+        of_columns = np.asarray(np.bincount(j, w**alpha, n), dtype=np.float64)
         row *= _inverse_root(of_rows)
         column *= _inverse_root(of_columns)
     return row, column

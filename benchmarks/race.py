@@ -32,7 +32,8 @@ import numpy as np
 import gpu_bridge
 from benchmarks.lp_sets import choose, read_index
 from benchmarks.record import Column, print_table, write_record
-from gpu_bridge.pipeline.contenders import IPM, PDLP, SIMPLEX
+from gpu_bridge.pipeline.contenders import IPM, SIMPLEX
+from gpu_bridge.pipeline.routes import PDLP
 from solvers.core.device import seen_gpu
 from solvers.core.problem import Problem
 

@@ -217,9 +217,9 @@ def main() -> None:
             parts = halves(m, n, matrix, found)
             line.append(1e3 * iteration_seconds(parts, machine, gpus))
         lines.append(line)
-    titles = ("family", "rows", "columns", *(f"{count} GPUs" for count in COUNTS))
+    of_families = ("family", "rows", "columns", *(f"{count} GPUs" for count in COUNTS))
     words = f"Milliseconds of an iteration, {arguments.nonzeros:.3g} nonzeros"
-    print_table(words, [Column(title, 3) for title in titles], lines)
+    print_table(words, [Column(title, 3) for title in of_families], lines)
 
 
 def _arguments() -> argparse.Namespace:

@@ -121,7 +121,7 @@ def iteration(problem: Problem, device: Device, blocks: int) -> Row:
         seconds = time.perf_counter() - began
         matrix = state.problem.coefficients.by_row
         bytes_moved = bytes_per_iteration(state)
-        row = {
+        row: Row = {
             "prepare s": prepared,
             "iteration ms": 1e3 * seconds / (blocks * length),
             "GB": bytes_moved / 1e9,

@@ -72,7 +72,8 @@ def _wheel(interpreter: str, folder: Path) -> Path:
     wheels = folder / "wheels" / Path(interpreter).resolve().name
     shutil.rmtree(wheels, ignore_errors=True)
     build = f"--config-settings=build-dir={folder}/build/{{wheel_tag}}"
-    command = [interpreter, *PIP, "wheel", "--no-deps", build, "--wheel-dir", wheels, ROOT]
+    into = ("--wheel-dir", str(wheels), str(ROOT))
+    command = [interpreter, *PIP, "wheel", "--no-deps", build, *into]
     subprocess.run(command, check=True)
     (wheel,) = wheels.glob("*.whl")
     return wheel
@@ -115,7 +116,7 @@ def provide_examples(project: Project, sources: Path, user_cache: Path) -> None:
 def _fetch(address: str, revision: str, folder: Path) -> None:
     """Bring one revision of a repository into a folder."""
     subprocess.run(["git", "init", "--quiet", folder], check=True)
-    of_folder = ["git", "-C", folder]
+    of_folder = ["git", "-C", str(folder)]
     subprocess.run([*of_folder, "fetch", "--quiet", "--depth", "1", address, revision], check=True)
     subprocess.run([*of_folder, "checkout", "--quiet", "FETCH_HEAD"], check=True)
 

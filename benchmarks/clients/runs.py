@@ -57,7 +57,7 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
     environment = _environment(solver, python, report) | {"XDG_CACHE_HOME": str(user_cache)}
     with report.with_suffix(".txt").open("w") as log:
         if not project.has_programs:
-            command = [python, "-m", "pytest", "-p", "substitute", "-q", "-W", "ignore"]
+            command = [str(python), "-m", "pytest", "-p", "substitute", "-q", "-W", "ignore"]
             command += ["--continue-on-collection-errors"]
             command += ["-o", "addopts="]  # a project's own may start processes, which tell nothing
             files = dict.fromkeys(test.partition("::")[0] for test in tests)
@@ -72,7 +72,7 @@ def run(project: Project, solver: str, cache: Path, tests: list[str], limit: flo
             return Run(**json.loads(report.read_text()))
         ended, objectives = {}, {}
         for program in tests:
-            command = [python, HERE / "substitute.py", program]
+            command = [str(python), str(HERE / "substitute.py"), program]
             ended[program] = "failed"
             report.unlink(missing_ok=True)
             with suppress(subprocess.TimeoutExpired):

@@ -145,7 +145,7 @@ def _settings(task: Task, method: int) -> Iterator[c_void_p]:
 
 def _pointer(values: FloatArray, kind: type) -> tuple[object, c_void_p]:
     """Return an array as the library wants it, to be kept as long as its address is used."""
-    array = np.ascontiguousarray(values, dtype=kind)
+    array: np.ndarray = np.ascontiguousarray(values, dtype=kind)
     return array, c_void_p(array.ctypes.data)
 
 
