@@ -7,6 +7,7 @@ with another pair is marked, and its bounds are read from where they are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,9 +31,10 @@ class Coded:
     Parameters
     ----------
     codes : (n,) uint8 array
-        Places in ``pairs``, or ``OTHERS``; empty on a CPU, which reads the bounds.
+        Places in ``pairs``, or ``OTHERS``; empty on a CPU, which reads the bounds. Several GPUs
+        have it shared out.
     pairs : (255, 2) float64 array
-        Lower and upper bounds that codes stand for.
+        Lower and upper bounds that codes stand for; each of several GPUs has it.
     bytes : int
         What an iteration reads of codes and bounds.
     """
@@ -51,14 +53,14 @@ class Coded:
         return cls(codes, pairs, codes.size + PAIR_BYTES * others)
 
     @classmethod
-    def none(cls, size: int, xp: Any = None) -> Coded:
-        """Return what lets bounds (size,) be read: no codes on a CPU, or marks made by ``xp``."""
-        if xp is None:
-            return cls(np.zeros(0, dtype=np.uint8), np.zeros((OTHERS, 2)), PAIR_BYTES * size)
-        marks = xp.full(size, OTHERS, dtype=np.uint8)
-        return cls(marks, xp.zeros((OTHERS, 2)), (1 + PAIR_BYTES) * size)
+    def none(cls, size: int) -> Coded:
+        """Return what lets a CPU read bounds (size,): no codes."""
+        return cls(np.zeros(0, dtype=np.uint8), np.zeros((OTHERS, 2)), PAIR_BYTES * size)
 
-    def to_device(self, device: Device, order: Any) -> Coded:
-        """Return a copy in the device's memory and in an order of its own, None for no change."""
+    def to_device(self, device: Device, order: Any, place: Callable[[Any], Any]) -> Coded:
+        """Return a copy in the device's memory and in an order of its own, None for no change.
+
+        ``place`` brings codes there.
+        """
         codes = self.codes if order is None else self.codes[order]
-        return Coded(device.to_device(codes), device.to_device(self.pairs), self.bytes)
+        return Coded(place(codes), device.to_device(self.pairs), self.bytes)

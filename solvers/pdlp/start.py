@@ -37,11 +37,13 @@ from solvers.pdlp.state import (
     Coefficients,
     DeviceProblem,
     Iterate,
+    Matrix,
     Scaling,
     State,
     partial_sums,
     squares,
 )
+from solvers.pdlp.state import of_rows as of_side
 from solvers.pdlp.termination import Criteria
 from solvers.sparse.shape import Plan
 from solvers.sparse.slices import Packed, pack
@@ -193,11 +195,13 @@ def place(
     def of_columns(values: FloatArray) -> Any:
         return values if is_shared else coefficients.columns_to_device(values, device)
 
-    def coded(lower: FloatArray, upper: FloatArray, order: Any) -> Coded:
-        if device.kind == "cpu" or isinstance(device, DeviceGroup):
+    def coded(lower: FloatArray, upper: FloatArray, order: Any, matrix: Matrix) -> Coded:
+        if is_shared:
             return Coded.none(lower.size)
-        return Coded.of(lower, upper, threads).to_device(device, order)
+        whole = Coded.of(lower, upper, threads)
+        return whole.to_device(device, order, lambda codes: of_side(matrix, codes, device))
 
+    bounds, sides = (problem.lower, problem.upper), (problem.row_lower, problem.row_upper)
     return DeviceProblem(
         original=problem,
         device=device,
@@ -209,8 +213,8 @@ def place(
         row_lower=of_rows(problem.row_lower),
         row_upper=of_rows(problem.row_upper),
         **_metrics(scaling, coefficients),
-        bounds=coded(problem.lower, problem.upper, coefficients.column_order),
-        sides=coded(problem.row_lower, problem.row_upper, coefficients.row_order),
+        bounds=coded(*bounds, coefficients.column_order, coefficients.by_column),
+        sides=coded(*sides, coefficients.row_order, coefficients.by_row),
         side_norm=min(own.sides, limit.sides),
         cost_norm=min(own.cost, limit.cost),
     )

@@ -212,19 +212,19 @@ def _local_state(
 ) -> State:
     """Return a state on one device, of what ``pick`` takes of each vector."""
     whole = state.problem
+
+    def coded(bounds: Coded) -> Coded:
+        return Coded(pick(bounds.codes), bounds.pairs.arrays[device], bounds.bytes)
+
     vectors = ("cost", "lower", "upper", "row_lower", "row_upper", "column_metric", "row_metric")
     problem = dataclasses.replace(
         whole,
         device=group.members[device],
         coefficients=coefficients,
         **{name: pick(getattr(whole, name)) for name in vectors},
+        bounds=coded(whole.bounds),
+        sides=coded(whole.sides),
     )
-    with group.on(device):
-        problem = dataclasses.replace(
-            problem,
-            bounds=Coded.none(problem.lower.size, group.xp),
-            sides=Coded.none(problem.row_lower.size, group.xp),
-        )
 
     def side(iterate: Iterate) -> Iterate:
         fields = dataclasses.fields(iterate)

@@ -5,6 +5,7 @@ On CPUs, which stand for the GPUs of a host, messages are copies; everything els
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import fields, replace
 
 import numpy as np
@@ -19,12 +20,15 @@ from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp import layout
+from solvers.pdlp.bounds import OTHERS
 from solvers.pdlp.control import Control
 from solvers.pdlp.distributed import sharing, sides
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.sharing import share_out
+from solvers.pdlp.distributed.sides import PARTS
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.execution.on_group import _PartStates
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.shrinking import part as shrinking_part
 from solvers.pdlp.supervision import IntermediatePoints
@@ -119,6 +123,27 @@ def test_iterates_are_the_same_in_the_layout_of_gpus(name, devices):
         assert np.array_equal(x, x2)
         assert np.array_equal(y, y2)
     np.testing.assert_allclose(control2, control, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("devices", [1, 3])
+@pytest.mark.parametrize("name", sorted(PROBLEMS))
+def test_each_part_has_the_codes_of_its_bounds(name, devices):
+    group, problem = group_of(devices), PROBLEMS[name]()
+    state = pdlp.prepare(problem, EngineOptions(device="cpu"), group, Progress())
+    coefficients, coded = state.problem.coefficients, 0
+    for matrix in (coefficients.by_row, coefficients.by_column):
+        parts = _PartStates(state, group, matrix)
+        for device, part in itertools.product(range(devices), range(PARTS)):
+            own = parts(device, part).problem
+            if matrix is coefficients.by_column:
+                bounds, low, high = own.bounds, own.lower, own.upper
+            else:
+                bounds, low, high = own.sides, own.row_lower, own.row_upper
+            told = bounds.codes != OTHERS
+            coded += int(told.sum())
+            pairs = bounds.pairs[bounds.codes[told]]
+            assert np.array_equal(pairs, np.stack([low[told], high[told]], axis=1))
+    assert coded > 0
 
 
 @pytest.mark.parametrize("devices", [2, 3])
