@@ -22,7 +22,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.interior_point import outcomes
 from solvers.interior_point.directions import Newton, predictor_corrector
-from solvers.interior_point.linear_system import LinearSystem, SingularError
+from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.outcomes import certificate
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
 from solvers.interior_point.standard_form import StandardForm, form_on, problem_on, vectors_on
@@ -134,7 +134,7 @@ def solve_form(run: Run) -> Outcome:
 def _iterate(run: Run) -> Outcome:
     try:
         now = best = Standing.of(run, run.start())
-    except SingularError:
+    except ArithmeticError:
         reason = run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE
         return outcomes.nothing(run.system, reason)
     best_at = iteration = 0
@@ -165,16 +165,16 @@ def _iterate(run: Run) -> Outcome:
 
 
 def _next(run: Run, now: Standing) -> Standing | None:
-    """Return the next iterate; None where the system cannot be factorised."""
+    """Return the next iterate; None where the system cannot be solved."""
     try:
         direction, step = _direction(run, now)
         while run.system.is_useless and run.progress.should_stop() is None:
             run.system.strengthen()
             direction, step = _direction(run, now)
-    except SingularError:
+        step = min(1.0, BOUNDARY * step)
+        return Standing.of(run, normalised(now.point.moved(direction, step)), step)
+    except ArithmeticError:  # a pivot, or what a direction is divided by, is zero
         return None
-    step = min(1.0, BOUNDARY * step)
-    return Standing.of(run, normalised(now.point.moved(direction, step)), step)
 
 
 def _direction(run: Run, now: Standing) -> tuple[Point, float]:

@@ -16,7 +16,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.interior_point import analysis
+from solvers.interior_point import analysis, directions
 from solvers.interior_point.on_host import OnHost
 from tests.cases import through
 from tests.interior_point.lps import of_every_kind
@@ -72,6 +72,14 @@ def test_equations_of_fixed_columns_are_looked_at_once(
     else:
         assert outcome.dual_ray is not None
         assert proves_infeasible(problem, outcome.dual_ray)
+
+
+def test_a_direction_that_is_divided_by_zero_ends_in_trouble(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(directions.Newton, "direction", lambda *_, **__: 1.0 / 0.0)
+    outcome = solved(of_every_kind(np.random.default_rng(0), rows=10, columns=20))
+    assert outcome.stop_reason is StopReason.NUMERICAL_TROUBLE
 
 
 def test_an_iterate_that_breaks_down_warns_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
