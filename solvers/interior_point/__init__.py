@@ -28,7 +28,7 @@ from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation
 from solvers.interior_point.loop import Run, solve_form
 from solvers.interior_point.on_host import OnHost
-from solvers.interior_point.standard_form import StandardForm, standard_form
+from solvers.interior_point.standard_form import Look, StandardForm, standard_form
 from solvers.interior_point.starting_point import Known
 
 __all__ = ["solve"]
@@ -89,48 +89,50 @@ def solve(
     FillError
         The factor has more entries than asked for.
     """
-    form = standard_form(problem)
-    if not (form.b.size and form.c.size) or not problem.num_nonzeros:
-        return solve_with_rows_given(problem, "ipm", "cpu")
-    if progress.abandoned:
-        return outcomes.unwanted()
-    device = _choose_device(problem, options)
-    measured = Norms.of(problem).smaller(norms)
 
-    def known() -> Known | None:
-        return Known.of(form, problem, start if latest is None else latest(), measured)
+    def look() -> None:
+        if progress.should_stop() is not None:
+            raise outcomes.OverError
 
-    def solve_on(place: Device) -> Outcome:
-        return _solve_on(
-            place,
-            problem,
-            form,
-            options,
-            measured,
-            progress,
-            analyses or Analyses(),
-            most_entries,
-            known,
+    try:
+        form = standard_form(problem, look)
+        if not (form.b.size and form.c.size) or not problem.num_nonzeros:
+            return solve_with_rows_given(problem, "ipm", "cpu")
+        measured = Norms.of(problem).smaller(norms)
+
+        def known() -> Known | None:
+            return Known.of(form, problem, start if latest is None else latest(), measured)
+
+        def solve_on(place: Device) -> Outcome:
+            kept = analyses or Analyses()
+            rest = progress, kept, most_entries, known, look
+            return _solve_on(place, problem, form, options, measured, *rest)
+
+        outcome = _where_it_fits(_choose_device(problem, options), solve_on, progress, only_there)
+    except outcomes.OverError:
+        return outcomes.before_iterating(progress)
+    if outcome.solution_status is SolutionStatus.UNBOUNDED:
+        outcome = with_feasible_point(
+            problem, outcome, progress, lambda costless: solve(costless, options, progress)
         )
+    return dataclasses.replace(outcome, seconds=progress.seconds)
 
-    outcome = None
+
+def _where_it_fits(
+    device: Device, solve_on: Callable[[Device], Outcome], progress: Progress, only_there: bool
+) -> Outcome:
+    """Solve on a device, or on the CPU where it cannot be done there."""
     if device.kind == "cuda":
         try:
             with device.activate():
-                outcome = solve_on(device)
+                return solve_on(device)
         except Exception as error:
             if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
                 raise
             if only_there:
                 raise DeviceError(str(error)) from error
             progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
-    if outcome is None:
-        outcome = solve_on(cpu())
-    if outcome.solution_status is SolutionStatus.UNBOUNDED:
-        outcome = with_feasible_point(
-            problem, outcome, progress, lambda costless: solve(costless, options, progress)
-        )
-    return dataclasses.replace(outcome, seconds=progress.seconds)
+    return solve_on(cpu())
 
 
 def _choose_device(problem: Problem, options: EngineOptions) -> Device:
@@ -149,18 +151,21 @@ def _solve_on(
     analyses: Analyses,
     most_entries: float,
     begin_near: Callable[[], Known | None],
+    look: Look,
 ) -> Outcome:
     """Analyse the linear system and iterate on a device, the current one if it is a GPU."""
     structure = structure_of(form, f"{device.kind} {device.index}")
     known: Analysis | None = analyses.take(structure)
     if known is None:
-        analysis = smallest_system(form, lambda: _factorisation(device, progress), most_entries)
+        analysis = smallest_system(
+            form, lambda: _factorisation(device, progress, look), most_entries, look
+        )
         system = analysis.system(form, analysis.seconds)
     else:
         analysis, system = known, known.system(form)
     if progress.abandoned:
         analyses.keep(structure, analysis)
-        return outcomes.unwanted()
+        return outcomes.before_iterating(progress)
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
         f"which {system.assembly.num_kept:,} stay in the linear system; "
@@ -175,5 +180,5 @@ def _solve_on(
     return outcome
 
 
-def _factorisation(device: Device, progress: Progress) -> Factorisation:
-    return CuDSS(device, progress) if device.kind == "cuda" else OnHost()
+def _factorisation(device: Device, progress: Progress, look: Look) -> Factorisation:
+    return CuDSS(device, progress) if device.kind == "cuda" else OnHost(look)

@@ -25,7 +25,7 @@ from solvers.core.machine import free_memory
 from solvers.core.problem import BoolArray
 from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import Factorisation, LinearSystem
-from solvers.interior_point.standard_form import StandardForm
+from solvers.interior_point.standard_form import Look, StandardForm, go_on
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +38,21 @@ class Analysis:
 
     @classmethod
     def of(
-        cls, form: StandardForm, kept: BoolArray, factorisation: Factorisation, most: float = np.inf
+        cls,
+        form: StandardForm,
+        kept: BoolArray,
+        factorisation: Factorisation,
+        most: float = np.inf,
+        look: Look = go_on,
     ) -> Analysis:
         """Analyse the system of a standard form in which some columns (columns,) are kept.
 
         A factor of more than ``most`` entries is of no use.
         """
         began = time.perf_counter()
+        look()
         pattern = Pattern.of(form.transposed, kept)
+        look()
         factorisation.analyse(pattern.row, pattern.column, pattern.size, most)
         return cls(pattern, factorisation, time.perf_counter() - began)
 
@@ -80,7 +87,10 @@ class FillError(EngineError):
 
 
 def smallest_system(
-    form: StandardForm, factorisation: Callable[[], Factorisation], most: float = np.inf
+    form: StandardForm,
+    factorisation: Callable[[], Factorisation],
+    most: float = np.inf,
+    look: Look = go_on,
 ) -> Analysis:
     """Return the analysis of the system whose factor is smallest, of at most ``most`` entries.
 
@@ -103,7 +113,7 @@ def smallest_system(
             continue
         if pairs > smaller and _entries(form, kept) > smaller:
             continue
-        found = Analysis.of(form, kept, factorisation(), smaller)
+        found = Analysis.of(form, kept, factorisation(), smaller, look)
         if found.factorisation.entries <= smaller:
             best = found
     if best is None and least <= free_memory():

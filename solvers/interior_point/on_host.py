@@ -25,6 +25,7 @@ from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.interior_point.linear_system import SingularError
 from solvers.interior_point.ordering import SYMMETRIC, elimination_order
+from solvers.interior_point.standard_form import Look, go_on
 from solvers.native.interior_point_factor_size import count_entries
 from solvers.native.interior_point_sorting import lexicographic_order
 
@@ -88,9 +89,13 @@ ONE_BY_ONE = {"relax": 4, "panel_size": 1}
 
 
 class OnHost:
-    """A symmetric matrix on the CPU; see :class:`solvers.interior_point.linear_system`."""
+    """A symmetric matrix on the CPU; see :class:`solvers.interior_point.linear_system`.
 
-    def __init__(self) -> None:
+    ``look`` is called between the steps of the analysis.
+    """
+
+    def __init__(self, look: Look = go_on) -> None:
+        self._look = look
         self.entries = 0
         self.replaced_pivots = 0  # it fails instead
         self._columnwise: QdldlFactors | None = None
@@ -114,7 +119,9 @@ class OnHost:
             return
         self._row, self._column, self._size = row, column, size
         self._order = elimination_order(row, column, size)
+        self._look()
         self._lay_out(np.argsort(self._order))
+        self._look()
         above = sp.triu(self._matrix(np.ones(row.size)), 1, format="csc")
         indices = above.indices.astype(np.int32, copy=False)
         self.entries = int(count_entries(above.indptr.astype(np.int64), indices, most))

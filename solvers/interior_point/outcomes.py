@@ -109,9 +109,14 @@ def nothing(system: LinearSystem, reason: StopReason) -> Outcome:
     return Outcome(SolutionStatus.NOTHING, reason, engine=ENGINE, statistics=_counts(0, system))
 
 
-def unwanted() -> Outcome:
-    """Return what comes of a solve that nobody waits for before it iterates."""
-    return Outcome(SolutionStatus.NOTHING, StopReason.INTERRUPTED, engine=ENGINE)
+class OverError(Exception):
+    """The solve is to end while it is being prepared; internal to this package."""
+
+
+def before_iterating(progress: Progress) -> Outcome:
+    """Return what comes of a solve that is to end before it iterates."""
+    reason = progress.should_stop() or StopReason.INTERRUPTED
+    return Outcome(SolutionStatus.NOTHING, reason, engine=ENGINE)
 
 
 def _with_point(

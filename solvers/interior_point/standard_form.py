@@ -18,6 +18,7 @@ more (``docs/interior-point.md``).
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -31,7 +32,15 @@ from solvers.core.problem import BoolArray, FloatArray, Problem
 GEOMETRIC_PASSES, RUIZ_PASSES = 4, 4
 
 
-def find_scaling(matrix: Any) -> tuple[FloatArray, FloatArray]:
+Look = Callable[[], object]
+"""What is called between steps of the preparation: it raises an exception where that is to end."""
+
+
+def go_on() -> None:
+    """Look for nothing: the preparation is not to end."""
+
+
+def find_scaling(matrix: Any, look: Look = go_on) -> tuple[FloatArray, FloatArray]:
     """Return the scales of rows (m,) and of columns (n,) of a CSR matrix, all powers of two.
 
     Empty rows and columns keep the scale 1.
@@ -40,6 +49,7 @@ def find_scaling(matrix: Any) -> tuple[FloatArray, FloatArray]:
     by_column = by_row.tocsc()
     row, column = np.ones(by_row.shape[0]), np.ones(by_row.shape[1])
     for geometric in [True] * GEOMETRIC_PASSES + [False] * RUIZ_PASSES:
+        look()
         row_before = row
         row = row / _line_size(by_row, column, row, geometric)
         column = column / _line_size(
@@ -145,7 +155,7 @@ class Origin:
         return whole
 
 
-def standard_form(problem: Problem) -> StandardForm:
+def standard_form(problem: Problem, look: Look = go_on) -> StandardForm:
     """Return a linear program in standard form; integrality is ignored."""
     rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
     structural = np.flatnonzero(problem.lower < problem.upper)
@@ -156,7 +166,7 @@ def standard_form(problem: Problem) -> StandardForm:
     sides = problem.row_lower[rows], problem.row_upper[rows]
     is_range = sides[0] < sides[1]
     slack_of = np.flatnonzero(is_range)
-    row_scale, column_scale = find_scaling(kept)
+    row_scale, column_scale = find_scaling(kept, look)
     kept.data *= np.repeat(row_scale, np.diff(kept.indptr))
     kept.data *= column_scale[kept.indices]
     # indices as short as the matrix's, else all that follow are long

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+from collections.abc import Callable
 
 import numpy as np
 import pulp
@@ -18,6 +19,7 @@ from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
+from solvers.interior_point import analysis, on_host, standard_form
 from solvers.interior_point.analysis import Analysis, smallest_system
 from solvers.interior_point.on_host import OnHost
 from tests.adapters.pulp.models import pulp_3_only
@@ -165,3 +167,33 @@ def test_pulp_analyses_once_where_a_model_is_solved_again(analysed: list[int]) -
         model.resolve()
         assert pulp.LpStatus[model.status] == "Optimal"
     assert len(analysed) == 1
+
+
+@pytest.mark.parametrize("step", ["find_scaling", "Pattern.of", "elimination_order"])
+def test_a_limit_ends_the_preparation_at_its_next_step(
+    step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    progress = Progress()
+    entered: list[str] = []
+    steps = {
+        "find_scaling": (standard_form, "_line_size"),
+        "Pattern.of": (analysis.Pattern, "of"),
+        "elimination_order": (on_host, "elimination_order"),
+        "the end": (OnHost, "factorise"),
+    }
+
+    def watched(name: str, inner: Callable[..., object]) -> Callable[..., object]:
+        def call(*arguments: object) -> object:
+            entered.append(name)
+            if name == step:
+                progress.time_limit = 0.0
+            return inner(*arguments)
+
+        return call
+
+    for name, (place, attribute) in steps.items():
+        monkeypatch.setattr(place, attribute, watched(name, getattr(place, attribute)))
+    problem = of_every_kind(np.random.default_rng(0), rows=20, columns=30)
+    outcome = interior_point.solve(problem, EngineOptions(), progress)
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert entered[-1] == step
