@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable
+from importlib import import_module
 
 import numpy as np
 import pulp
@@ -19,9 +20,10 @@ from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
-from solvers.interior_point import analysis, on_host, standard_form
+from solvers.interior_point import analysis, on_host
 from solvers.interior_point.analysis import Analysis, smallest_system
 from solvers.interior_point.on_host import OnHost
+from solvers.interior_point.standard_form import StandardForm
 from tests.adapters.pulp.models import pulp_3_only
 from tests.energy import energy_system
 from tests.interior_point.lps import of_every_kind
@@ -176,7 +178,7 @@ def test_a_limit_ends_the_preparation_at_its_next_step(
     progress = Progress()
     entered: list[str] = []
     steps = {
-        "find_scaling": (standard_form, "_line_size"),
+        "find_scaling": (import_module(StandardForm.__module__), "_line_size"),
         "Pattern.of": (analysis.Pattern, "of"),
         "elimination_order": (on_host, "elimination_order"),
         "the end": (OnHost, "factorise"),
