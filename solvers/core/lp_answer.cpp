@@ -56,6 +56,13 @@ void clip(Span<double> x, Span<const double> lower, Span<const double> upper, in
                  [&](std::int64_t j) { x[j] = between(lower[j], x[j], upper[j]); });
 }
 
+/// Put zero for each finite limit: the limits of directions in which one may go on for ever.
+void recede(Span<const double> limit, Span<double> receded, int threads) {
+    check_length("receded", receded.size(), limit.size());
+    parallel_for(threads, limit.size(),
+                 [&](std::int64_t k) { receded[k] = std::isfinite(limit[k]) ? 0.0 : limit[k]; });
+}
+
 /// Put columns without entries at the bound that their cost prefers, where there is one.
 template <class Index>
 void settle_alone(Span<const Index> starts, Span<const double> cost, Span<const double> lower,
@@ -146,6 +153,7 @@ template <class Index> void declare(native::Module &module) {
 
 NATIVE_MODULE(core_lp_answer) {
     NATIVE_CONSTANTS(module, "solvers.core.lp_answer", BLOCK);
+    expose(module, "recede", &recede, "limit", "receded", "threads");
     expose(module, "clip", &clip, "x", "lower", "upper", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from solvers.core.linear_algebra import size_range
 from solvers.core.lp_answer import (
     Answer,
     LpErrors,
@@ -27,6 +28,7 @@ from solvers.core.lp_answer import (
     proves_infeasible,
     proves_unbounded,
 )
+from solvers.core.machine import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.pdlp.control import Control, Stop
@@ -252,11 +254,11 @@ def primal_ray_candidates(state: State) -> Iterator[FloatArray]:
 
     They are put into the cone of directions in which one may go on for ever.
     """
-    there = state.problem
-    cone = _recession_cone(there.original)
+    there, threads = state.problem, state.threads
+    cone = _recession_cone(there.original, threads)
     without_duals = np.zeros(cone.num_rows)
     for candidate in _directions(state.x, there.columns_to_host):
-        found = judge(cone, candidate, without_duals, threads=state.threads)
+        found = judge(cone, candidate, without_duals, threads=threads, owned=True)
         is_improving = found.statistics.primal_objective - cone.offset < 0.0
         if is_improving and found.largest_violation <= PROMISING * _largest(found.x):
             yield found.x
@@ -265,20 +267,23 @@ def primal_ray_candidates(state: State) -> Iterator[FloatArray]:
 def _directions(side: Iterate, to_host: Callable[[Any], FloatArray]) -> Iterator[FloatArray]:
     """Yield the step, the way from the anchor and that from the origin, on the host."""
     yield to_host(side.difference)
-    point = to_host(side.projection)
-    yield point - to_host(side.anchor)
-    yield point
+    way = to_host(side.projection)
+    way -= to_host(side.anchor)
+    yield way
+    yield to_host(side.projection)
 
 
-def _recession_cone(problem: Problem) -> Problem:
+def _recession_cone(problem: Problem, threads: int) -> Problem:
     """Return the problem with zero for each finite side and bound."""
-    return problem.with_limits(
-        lower=np.where(np.isfinite(problem.lower), 0.0, -np.inf),
-        upper=np.where(np.isfinite(problem.upper), 0.0, np.inf),
-        row_lower=np.where(np.isfinite(problem.row_lower), 0.0, -np.inf),
-        row_upper=np.where(np.isfinite(problem.row_upper), 0.0, np.inf),
-    )
+    from solvers.native.core_lp_answer import recede
+
+    limits = {}
+    for name in ("lower", "upper", "row_lower", "row_upper"):
+        limit = getattr(problem, name)
+        limits[name] = np.empty(limit.size)
+        recede(limit, limits[name], threads_for(limit.size, threads))
+    return problem.with_limits(**limits)
 
 
 def _largest(values: FloatArray) -> float:
-    return float(np.max(np.abs(values), initial=0.0))
+    return size_range(values)[1]

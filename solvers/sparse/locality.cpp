@@ -1,6 +1,7 @@
 // How many sectors of memory gathers touch, and what makes them fewer, on the host.
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -114,25 +115,33 @@ constexpr int DIGITS = 2, BITS = 16;
 void order_by_place(Span<const std::int32_t> places, Span<std::int32_t> order, int threads) {
     const std::int64_t rows = places.size(), parts = std::max(1, threads);
     check_length("order", order.size(), rows);
-    std::vector<std::int32_t> from(rows), to(rows);
-    for (std::int64_t row = 0; row < rows; ++row)
-        from[row] = static_cast<std::int32_t>(row);
-    const auto greatest = std::max_element(places.begin(), places.end());
+    // threads are the first to touch what they fill: that alone takes as long as a pass
+    auto from = std::make_unique_for_overwrite<std::int32_t[]>(rows);
+    auto to = std::make_unique_for_overwrite<std::int32_t[]>(rows);
+    std::vector<std::int32_t> most(parts, 0);
+    const auto each_place = [&](std::int64_t part, const auto &work) {
+        for (std::int64_t at = rows * part / parts; at < rows * (part + 1) / parts; ++at)
+            work(at);
+    };
+    parallel_for(threads, parts, [&](std::int64_t part) {
+        poll();
+        each_place(part, [&](std::int64_t at) {
+            from[at] = static_cast<std::int32_t>(at);
+            most[part] = std::max(most[part], places[at]);
+        });
+    });
+    const std::int32_t greatest = *std::max_element(most.begin(), most.end());
     for (int digit = 0; digit < DIGITS; ++digit) {
-        if (rows == 0 || *greatest >> digit * BITS == 0)
+        if (greatest >> digit * BITS == 0)
             break; // the digits that are left are zero
         const auto bucket = [&](std::int32_t row) {
             return places[row] >> digit * BITS & ((1 << BITS) - 1);
-        };
-        const auto each_row = [&](std::int64_t part, const auto &work) {
-            for (std::int64_t at = rows * part / parts; at < rows * (part + 1) / parts; ++at)
-                work(from[at]);
         };
         std::vector<std::vector<std::int64_t>> next(parts);
         parallel_for(threads, parts, [&](std::int64_t part) {
             poll();
             next[part].assign(1 << BITS, 0);
-            each_row(part, [&](std::int32_t row) { ++next[part][bucket(row)]; });
+            each_place(part, [&](std::int64_t at) { ++next[part][bucket(from[at])]; });
         });
         std::int64_t placed = 0;
         for (int which = 0; which < 1 << BITS; ++which)
@@ -140,11 +149,14 @@ void order_by_place(Span<const std::int32_t> places, Span<std::int32_t> order, i
                 placed += std::exchange(own[which], placed);
         parallel_for(threads, parts, [&](std::int64_t part) {
             poll();
-            each_row(part, [&](std::int32_t row) { to[next[part][bucket(row)]++] = row; });
+            each_place(part,
+                       [&](std::int64_t at) { to[next[part][bucket(from[at])]++] = from[at]; });
         });
         std::swap(from, to);
     }
-    std::copy(from.begin(), from.end(), order.begin());
+    parallel_for(threads, parts, [&](std::int64_t part) {
+        each_place(part, [&](std::int64_t at) { order[at] = from[at]; });
+    });
 }
 
 /// Steps that are looked at in all, and of one row.
