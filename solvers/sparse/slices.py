@@ -93,7 +93,8 @@ class Slices:
     meta : (slices, 4) int array
         Of each slice: its first entry divided by the height, its steps, its first row, and a
         code of lanes per row (its logarithm in bits 0-3), kind (4-5), rows (6-11) and, of the
-        first slice of rows with units of their own, the slices those rows have (12-31).
+        first slice of rows with units of their own, the slices those rows have (12-31). Of slices
+        of height 1, (rows + 1, 1): where the entries of each row begin, and where the last end.
     indices : (entries,) int array
         Columns; of padding too, whose value is zero.
     values : (entries,) array
@@ -125,7 +126,7 @@ class Slices:
     def arguments(self) -> tuple[Any, ...]:
         """The arguments by which kernels take a matrix in slices."""
         return (
-            int(self.meta.shape[0]),
+            self.slices,
             self.height,
             self.meta,
             self.indices,
@@ -146,9 +147,14 @@ class Slices:
         return replace(self, **arrays)
 
     @property
+    def slices(self) -> int:
+        """Number of slices."""
+        return self.rows if self.height == 1 else int(self.meta.shape[0])
+
+    @property
     def units(self) -> int:
         """Teams of threads that one product keeps busy."""
-        return -(-int(self.meta.shape[0]) // UNIT)
+        return -(-self.slices // UNIT)
 
     @property
     def stored_entries(self) -> int:
@@ -288,19 +294,14 @@ def without_entries(
 
 
 def _as_rows(matrix: SparseRows) -> Slices:
-    """Describe rows in their places as slices of height 1, without copying the entries."""
+    """Describe rows in their places as slices of height 1, without copying anything."""
     starts = matrix.indptr
-    meta = np.empty((matrix.shape[0], 4), dtype=starts.dtype)
-    meta[:, 0] = starts[:-1]
-    meta[:, 1] = starts[1:] - starts[:-1]
-    meta[:, 2] = np.arange(matrix.shape[0])
-    meta[:, 3] = 1 << 6
     return Slices(
         rows=matrix.shape[0],
         columns=matrix.shape[1],
         nonzeros=matrix.nnz,
         height=1,
-        meta=meta,
+        meta=starts[:, np.newaxis],
         indices=matrix.indices,
         values=matrix.data,
         table=np.zeros(0),

@@ -19,8 +19,9 @@ template <class Index> using Slices = SlicedMatrix<Index, StoredIndices<Index>, 
 
 /// Refuse a matrix without a description of each slice.
 template <class Index> void check_matrix(const Slices<Index> &matrix) {
-    native::check_length("meta", matrix.meta.shape(0), matrix.slices);
-    native::check_length("a row of meta", matrix.meta.shape(1), 4);
+    const bool plain = matrix.height == 1;
+    native::check_length("meta", matrix.meta.shape(0), matrix.slices + plain);
+    native::check_length("a row of meta", matrix.meta.shape(1), plain ? 1 : 4);
 }
 
 /// Refuse vectors of the rows that are too short; tests alone have slices of several rows.
@@ -31,22 +32,26 @@ void check_owned(const Slices<Index> &matrix, const Vectors &...vectors) {
     (native::check_length("a vector of the rows", vectors.size(), rows), ...);
 }
 
-/// A matrix whose slices are rows in their places, which is how a CPU lays it out.
+/// A matrix whose slices are rows in their places, which is how a CPU lays it out: its meta data is
+/// where each row begins, and where the last one ends.
 template <class Index> struct PlainRows {
-    native::Grid<const Index> meta;
+    struct Row {
+        std::int64_t begin, end;
+    };
+
+    native::Grid<const Index> starts;
     native::Span<const Index> indices;
     Numbers values;
 
     /// Call take(i, row) for each row i of a slice.
     template <class Take> void each_row(std::int64_t at, const Take &take) const {
-        take(static_cast<std::int64_t>(meta(at, 2)), meta[at]);
+        take(at, Row{starts(at, 0), starts(at + 1, 0)});
     }
 
     /// Call take(value, column) for each entry of a row.
-    template <class Take> void each_entry(native::Span<const Index> row, const Take &take) const {
-        const std::int64_t end = row[0] + row[1];
+    template <class Take> void each_entry(const Row &row, const Take &take) const {
 #pragma GCC unroll 4 // rows are short: their jumps take as long as their sums
-        for (std::int64_t entry = row[0]; entry < end; ++entry)
+        for (std::int64_t entry = row.begin; entry < row.end; ++entry)
             take(values[entry], static_cast<std::int64_t>(indices[entry]));
     }
 };
