@@ -255,6 +255,10 @@ class Problem:
             self.__dict__["_columns"] = made
         return made
 
+    def forget_columns(self) -> None:
+        """Leave the transpose to the next who asks for it."""
+        self.__dict__.pop("_columns", None)
+
     def column_label(self, column: int) -> str:
         """Return the name of a column, for a message."""
         return f"c{column}" if self.column_names is None else self.column_names[column]

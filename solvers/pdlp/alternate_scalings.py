@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.lp_answer import Answer, Norms
+from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
@@ -41,7 +41,7 @@ from solvers.pdlp.loop import run
 from solvers.pdlp.scaling import find_scaling
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.start import begin, memory_needed, place, prepare, rescaled, vector_bytes
-from solvers.pdlp.state import Coefficients, Scaling, State
+from solvers.pdlp.state import Coefficients, State
 from solvers.pdlp.supervision import (
     IntermediatePoints,
     Milestone,
@@ -99,16 +99,18 @@ class _Best:
     start: Start | None = None
     statistics: Statistics = dataclasses.field(default_factory=dict)
 
-    def add(self, outcome: Outcome, answers: tuple[Answer, ...], criteria: Criteria) -> None:
-        """Record a run that did not converge, and the points from which another may go on."""
+    def add(self, outcome: Outcome, points: tuple[tuple[float, Start], ...]) -> None:
+        """Record a run that did not converge, and points from which another may go on.
+
+        Each comes with the decades that it has before it.
+        """
         self.statistics = outcome.statistics
         error = max(float(outcome.statistics.get(name, math.inf)) for name in ERRORS)
         if self.outcome is None or error <= self.error:
             self.outcome, self.error = outcome, error
-        for answer in answers:
-            left = decades_left(answer.statistics, criteria)
+        for left, start in points:
             if left < self.left:
-                self.left, self.start = left, Start(x=answer.x, row_dual=answer.row_dual)
+                self.left, self.start = left, start
 
 
 def run_with_alternate_scalings(request: SolveRequest, settings: Settings) -> Outcome:
@@ -159,16 +161,16 @@ def run_with_alternate_scalings(request: SolveRequest, settings: Settings) -> Ou
             coefficients = state.problem.coefficients
             supervised = replace(supervision, earlier=made, scaling_stagnation=scaling_stagnation)
             outcome = run(state, here, progress, supervised)
-            goes_on = outcome.stop_reason is StopReason.ITERATION_LIMIT
-            answers = _best_and_last(state) if goes_on else ()
+            made = int(outcome.statistics["iterations"])
+            goes_on = outcome.stop_reason is StopReason.ITERATION_LIMIT and made < limit
+            points = _best_and_last(state, criteria) if goes_on else ()
             del state
         totals = _added(best.statistics, outcome.statistics)
         outcome = replace(outcome, statistics=totals)
         if outcome.stop_reason is StopReason.CONVERGED:
             return outcome
-        made = int(outcome.statistics["iterations"])
-        best.add(outcome, answers, criteria)
-        if not goes_on or made >= limit or _is_hopeless(settings, made, best.error):
+        best.add(outcome, points)
+        if not goes_on or _is_hopeless(settings, made, best.error):
             return _with_totals(best.outcome or outcome, outcome)
         settings, other, length = other, settings, LONGER * length
         progress.log(f"Not solved after {made:,} iterations; going on with another scaling.")
@@ -188,10 +190,17 @@ def _is_hopeless(settings: Settings, made: int, error: float) -> bool:
     return made >= alternation.hopeless_from and not error <= alternation.hopeless_error
 
 
-def _best_and_last(state: State) -> tuple[Answer, Answer]:
-    """Return the point of least error and the latest one."""
-    best = on_original(state, state.x.best, state.y.best)
-    return best, on_original(state, state.x.projection, state.y.projection)
+def _best_and_last(
+    state: State, criteria: Criteria
+) -> tuple[tuple[float, Start], tuple[float, Start]]:
+    """Return the point of least error and the latest one, with the decades that each has left."""
+
+    def point(x: Any, y: Any) -> tuple[float, Start]:
+        answer = on_original(state, x, y)
+        left = decades_left(answer.statistics, criteria)
+        return left, Start(x=answer.x, row_dual=answer.row_dual)
+
+    return point(state.x.best, state.y.best), point(state.x.projection, state.y.projection)
 
 
 def _with_totals(best: Outcome, last: Outcome) -> Outcome:
@@ -297,7 +306,8 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
     began = time.perf_counter()
     records = _advance(state, progress)
     found = ScalingTrial(state, settings, seconds=time.perf_counter() - began)
-    scalings = [state.problem.scaling]
+    metrics = state.problem.column_metric, state.problem.row_metric
+    tried = [[np.sqrt(part) for part in _samples(metrics, there.device)]]
     errors = [_error(record) for record in records]
     least = errors[-1] / CLEARLY
     is_over = _is_nearly_done(errors, options.tolerance)
@@ -309,11 +319,12 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
         there = found.state.problem
         pair = (there.coefficients.by_row, there.coefficients.by_column)
         scaling = find_scaling(*pair, there.device, rival, progress, options.threads)
-        if any(_are_same(scaling, tried, there.device) for tried in scalings):
+        samples = _samples((scaling.column, scaling.row), there.device)
+        if any(_are_same(samples, earlier) for earlier in tried):
             continue
         if progress.should_stop():
             break
-        scalings.append(scaling)
+        tried.append(samples)
         del state  # one that has lost leaves its memory to the next
         state = begin(rescaled(there, scaling), options, progress, start, rival)
         began = time.perf_counter()
@@ -380,8 +391,8 @@ def _is_nearly_done(errors: Sequence[float], tolerance: float) -> bool:
     return math.log(last / tolerance) <= AGAIN * gained
 
 
-def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:
-    """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
+def _samples(scales: Sequence[Any], device: Device) -> list[FloatArray]:
+    """Return some of the scales of columns and of rows, on the host."""
 
     def sample(scale: Any) -> FloatArray:
         if not isinstance(device, DeviceGroup):
@@ -392,14 +403,19 @@ def _are_same(one: Scaling, two: Scaling, device: Device) -> bool:
                 found.append(_sample(scale.own(number), member))
         return np.concatenate(found)
 
-    ratios = sample(one.column) / sample(two.column), sample(one.row) / sample(two.row)
+    return [sample(scale) for scale in scales]
+
+
+def _are_same(one: Sequence[FloatArray], two: Sequence[FloatArray]) -> bool:
+    """Whether two scalings differ by a factor for all columns, and one for all rows, at most."""
+    ratios = (a / b for a, b in zip(one, two, strict=True))
     return all(bool(np.max(ratio) <= (1.0 + SAME) * np.min(ratio)) for ratio in ratios)
 
 
 def _sample(scale: Any, device: Device) -> FloatArray:
     """Return some scales; whatever is not a copy would have a kernel compiled on a GPU."""
     if device.kind == "cpu" or scale.size <= SAMPLE:
-        return device.to_host(scale)[:: 1 + scale.size // SAMPLE]
+        return device.to_host(scale)[:: 1 + scale.size // SAMPLE].copy()
     length, step = SAMPLE // RUNS, scale.size // RUNS
     runs = (scale[at * step : at * step + length] for at in range(RUNS))
     return np.concatenate([device.to_host(run) for run in runs])

@@ -152,7 +152,8 @@ def begin(
         settings=settings,
         x=Iterate.starting_at(x),
         y=Iterate.starting_at(y),
-        feasible_x=x.copy(),
+        # neither written nor in memory before there is a feasible point
+        feasible_x=np.zeros(x.size) if isinstance(x, np.ndarray) else x.copy(),
         reflected=x.copy(),
         control=device.to_device(control),
         row_partial=partial_sums(coefficients.by_row, device),
@@ -206,7 +207,6 @@ def place(
         original=problem,
         device=device,
         coefficients=coefficients,
-        scaling=scaling,
         cost=of_columns(problem.cost),
         lower=of_columns(problem.lower),
         upper=of_columns(problem.upper),
@@ -222,7 +222,7 @@ def place(
 
 def rescaled(there: DeviceProblem, scaling: Scaling) -> DeviceProblem:
     """Return a problem on its device with another scaling; all else is shared."""
-    return dataclasses.replace(there, scaling=scaling, **_metrics(scaling, there.coefficients))
+    return dataclasses.replace(there, **_metrics(scaling, there.coefficients))
 
 
 def _metrics(scaling: Scaling, coefficients: Coefficients) -> dict[str, Any]:
@@ -283,7 +283,7 @@ def _control(
 def _first_weight(there: DeviceProblem) -> float:
     """Return the weight to begin with, (1 + ||c||) / (1 + ||b||) of the scaled problem."""
     problem = there.original
-    cost, sides = there.columns_to_host(there.scaling.column), there.rows_to_host(there.scaling.row)
+    cost, sides = there.column_scale(), there.row_scale()
     cost *= problem.cost
     sides *= side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
     return float(suggested_weight(euclidean(cost), euclidean(sides)))

@@ -119,14 +119,14 @@ class DeviceProblem:
 
     ``cost``, ``lower`` and ``upper`` are (n,), ``row_lower`` and ``row_upper`` (m,), in the units
     of the original. The scaling enters as ``column_metric`` C^2 (n,) and ``row_metric`` R^2 (m,)
-    only. ``bounds`` and ``sides`` say once more what the columns' and the rows' are. The norms are
+    only, and is kept as these: the root of a square is exactly what was squared. ``bounds`` and
+    ``sides`` say once more what the columns' and the rows' are. The norms are
     those of the original problem.
     """
 
     original: Problem
     device: Device
     coefficients: Coefficients
-    scaling: Scaling
     cost: Any
     lower: Any
     upper: Any
@@ -138,6 +138,14 @@ class DeviceProblem:
     sides: Coded
     side_norm: float
     cost_norm: float
+
+    def column_scale(self) -> FloatArray:
+        """Return the scale C (n,) of the columns, on the host and in the original order."""
+        return np.sqrt(self.columns_to_host(self.column_metric))
+
+    def row_scale(self) -> FloatArray:
+        """Return the scale R (m,) of the rows, on the host and in the original order."""
+        return np.sqrt(self.rows_to_host(self.row_metric))
 
     def columns_to_host(self, values: Any) -> FloatArray:
         """Bring figures of columns (n,) to the host and into the original order."""

@@ -171,7 +171,7 @@ def test_only_promising_drifts_are_brought_to_the_host():
     proof = np.array([-1.0, 1.0])
     state.y.anchor[...] = state.y.projection
     for ray, promising in ((proof, 1), (-proof, 0), (np.array([-1.0, 0.5]), 0), (0 * proof, 0)):
-        state.y.difference[...] = ray / state.problem.scaling.row
+        state.y.difference[...] = ray / state.problem.row_scale()
         assert len(list(dual_ray_candidates(state))) == promising
 
 

@@ -95,9 +95,10 @@ def test_a_prepared_solve_has_every_figure_in_its_place():
 def test_the_first_weight_balances_the_norms_of_the_scaled_problem():
     problem = random_lp(2, 20, 30)
     state = solvers.pdlp.prepare(problem, EngineOptions(), cpu(), Progress())
-    scaling = state.problem.scaling
-    sides = side_sizes(problem.row_lower, problem.row_upper) * scaling.row
-    expected = (1.0 + np.linalg.norm(problem.cost * scaling.column)) / (1.0 + np.linalg.norm(sides))
+    there = state.problem
+    sides = side_sizes(problem.row_lower, problem.row_upper) * there.row_scale()
+    cost = problem.cost * there.column_scale()
+    expected = (1.0 + np.linalg.norm(cost)) / (1.0 + np.linalg.norm(sides))
     assert state.read_control()[Control.WEIGHT] == pytest.approx(expected)
 
 

@@ -96,8 +96,8 @@ def placed(matrix: sp.csr_array, device: Device) -> DeviceProblem:
 
 
 def scaled_norm(there: DeviceProblem) -> float:
-    row = there.rows_to_host(there.scaling.row)
-    column = there.columns_to_host(there.scaling.column)
+    row = there.row_scale()
+    column = there.column_scale()
     dense = there.original.matrix.toarray()
     return float(np.linalg.norm(row[:, None] * dense * column, 2))
 

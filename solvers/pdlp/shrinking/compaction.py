@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from solvers.core.lp_answer import Answer
 from solvers.core.options import EngineOptions
@@ -46,12 +47,39 @@ from solvers.pdlp.termination import Record, on_original
 
 
 @dataclass(frozen=True, eq=False)
+class _Compact:
+    """A vector for later, without its zeros where these are more than a third of it."""
+
+    size: int
+    places: npt.NDArray[np.int32] | None
+    values: FloatArray
+
+    @classmethod
+    def of(cls, vector: FloatArray) -> _Compact:
+        """Keep a vector, the array itself where it has few zeros."""
+        filled = np.count_nonzero(vector)
+        if 3 * filled > 2 * vector.size:
+            return cls(vector.size, None, vector)
+        places = np.flatnonzero(vector).astype(np.int32)
+        return cls(vector.size, places, vector[places])
+
+    @property
+    def vector(self) -> FloatArray:
+        """The vector (size,)."""
+        if self.places is None:
+            return self.values
+        found = np.zeros(self.size)
+        found[self.places] = self.values
+        return found
+
+
+@dataclass(frozen=True, eq=False)
 class _Snapshot:
     """Where the iteration was at a look: point (n,) and duals (m,) of the whole."""
 
     iterations: int
-    x: FloatArray
-    y: FloatArray
+    x: _Compact
+    y: _Compact
 
 
 @dataclass(eq=False)
@@ -196,7 +224,7 @@ class Compaction:
             self._is_far = True
             return None
         threads = self._whole.threads
-        moved = Movement.between(problem, before.x, before.y, now, threads)
+        moved = Movement.between(problem, before.x.vector, before.y.vector, now, threads)
         wanted = not_idle(problem, now, moved, settings.margin, threads)
         if self._inside is None:
             most = settings.share * problem.num_nonzeros
@@ -258,7 +286,7 @@ class Compaction:
                 raise
             self._is_on = False
             return
-        factor = weight_factor(part, state, whole, now, Start(before.x, before.y))
+        factor = weight_factor(part, state, whole, now, Start(before.x.vector, before.y.vector))
         take_over(state, record, factor / old_factor)
         self._moved(record)
         self._inside = _Inside(part, state, factor)
@@ -288,7 +316,7 @@ class Compaction:
         """Note where the iteration is, and forget what is too long ago to matter."""
         self._last_error = record.statistics.worst
         first = self._snapshots.index(self._earlier(record.iterations))
-        here = _Snapshot(record.iterations, now.x, now.row_dual)
+        here = _Snapshot(record.iterations, _Compact.of(now.x), _Compact.of(now.row_dual))
         self._snapshots = [*self._snapshots[first:], here]
         self._schedule(record.iterations)
 
@@ -301,4 +329,4 @@ class Compaction:
         """Return where the projected point of the whole problem is, which is no work."""
         there, whole = self._whole.problem, self._whole
         x, y = there.columns_to_host(whole.x.projection), there.rows_to_host(whole.y.projection)
-        return _Snapshot(iterations, x, y)
+        return _Snapshot(iterations, _Compact.of(x), _Compact.of(y))

@@ -254,9 +254,10 @@ def weight_factor(part: Part, inside: State, whole: State, now: Answer, before: 
     ``now`` and ``before`` are where the whole is, and was a while ago.
     """
     ratios = []
+    own, all_of_it = inside.problem, whole.problem
     for here, then, kept, new, old in (
-        (now.row_dual, before.row_dual, part.rows, _row_scale(inside), _row_scale(whole)),
-        (now.x, before.x, part.columns, _column_scale(inside), _column_scale(whole)),
+        (now.row_dual, before.row_dual, part.rows, own.row_scale(), all_of_it.row_scale()),
+        (now.x, before.x, part.columns, own.column_scale(), all_of_it.column_scale()),
     ):
         assert then is not None  # a look has both
         change = here[kept] - then[kept]
@@ -314,11 +315,3 @@ def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
     return judge(there.original, x, y, norms, state.threads)
-
-
-def _row_scale(state: State) -> FloatArray:
-    return state.problem.rows_to_host(state.problem.scaling.row)
-
-
-def _column_scale(state: State) -> FloatArray:
-    return state.problem.columns_to_host(state.problem.scaling.column)

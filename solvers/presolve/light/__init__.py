@@ -103,22 +103,7 @@ def apply(problem: Problem, progress: Progress, threads: int = 0) -> Reduction:
     """
     if problem.is_mip or problem.num_columns == 0:
         return unchanged(problem)
-    reduction = _remove(problem, progress, threads)
-    for _ in range(MOST_SUBSTITUTIONS):
-        if reduction.settled is not None or progress.should_stop() is not None:
-            break
-        before = reduction.problem
-        try:
-            substituted = substitute(before)
-        except CrossedBoundsError:  # see _remove
-            break
-        if substituted.problem is before:
-            break
-        reduction = chained(reduction, substituted)
-        reduction = chained(reduction, _remove(reduction.problem, progress, threads))
-        replaced = before.num_columns - substituted.problem.num_columns
-        if replaced < ANOTHER * before.num_columns:
-            break
+    reduction = _substituted(_remove(problem, progress, threads), problem, progress, threads)
     left = reduction.problem
     if left is problem and reduction.settled is None:
         return reduction
@@ -143,6 +128,30 @@ def apply(problem: Problem, progress: Progress, threads: int = 0) -> Reduction:
     )
 
 
+def _substituted(
+    reduction: Reduction, problem: Problem, progress: Progress, threads: int
+) -> Reduction:
+    """Replace columns by equations as long as there are enough, and remove what that frees."""
+    for _ in range(MOST_SUBSTITUTIONS):
+        if reduction.settled is not None or progress.should_stop() is not None:
+            break
+        before = reduction.problem
+        try:
+            substituted = substitute(before)
+        except CrossedBoundsError:  # see _remove
+            break
+        if substituted.problem is before:
+            break
+        if before is not problem:
+            before.forget_columns()  # the way back does without them
+        reduction = chained(reduction, substituted)
+        reduction = chained(reduction, _remove(reduction.problem, progress, threads))
+        replaced = before.num_columns - substituted.problem.num_columns
+        if replaced < ANOTHER * before.num_columns:
+            break
+    return reduction
+
+
 def _remove(problem: Problem, progress: Progress, threads: int = 1) -> Reduction:
     """Run all reductions that leave the coefficients alone, as long as they gain."""
     work = LOOKS_PER_ENTRY * (problem.num_nonzeros + problem.num_rows + problem.num_columns)
@@ -157,11 +166,11 @@ def _remove(problem: Problem, progress: Progress, threads: int = 1) -> Reduction
     enough = WORTH_A_COPY * (problem.num_rows + problem.num_columns) if large else 1
     if workspace.count[STEPS] < enough:
         return unchanged(problem)
-    way = Way(problem, workspace)
     try:
         reduced = reduced_problem(problem, workspace, threads)
     except CrossedBoundsError:  # by rounding, or numbers that came to be beyond all that is finite
         return unchanged(problem)
+    way = Way(problem, workspace)
     return Reduction(reduced, way.back, forward=way.forward)
 
 

@@ -133,7 +133,7 @@ void undo_step(const W &w, std::int64_t step, Span<std::int8_t> columns, Span<st
 template <class Index>
 void undo_basis(const Workspace<Index> &w, Span<std::int8_t> columns, Span<std::int8_t> rows,
                 Span<const std::int64_t> place, Span<const std::int64_t> leaning) {
-    check(w);
+    check_record(w);
     check_length("columns", columns.size(), w.columns());
     check_length("rows", rows.size(), w.rows());
     check_length("place", place.size(), w.count[STEPS]);

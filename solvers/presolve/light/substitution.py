@@ -116,40 +116,42 @@ class _Way:
     def __init__(self, problem: Problem, pairs: Pairs) -> None:
         self._problem = problem
         self._pairs = pairs
-        row_stays = np.ones(problem.num_rows, dtype=bool)
-        row_stays[pairs.row] = False
-        column_stays = np.ones(problem.num_columns, dtype=bool)
-        column_stays[pairs.column] = False
-        self._rows, self._columns = np.flatnonzero(row_stays), np.flatnonzero(column_stays)
+        self._row_stays = np.ones(problem.num_rows, dtype=bool)
+        self._row_stays[pairs.row] = False
+        self._column_stays = np.ones(problem.num_columns, dtype=bool)
+        self._column_stays[pairs.column] = False
 
     def reduced(self) -> Problem:
-        """Return the problem in x'."""
+        """Return the problem in x'; its bounds are not kept for the way back."""
         problem, pairs = self._problem, self._pairs
+        self._pairs = replace(pairs, lower=np.zeros(0), upper=np.zeros(0))
+        stay = np.flatnonzero(self._row_stays)
+        columns_stay = np.flatnonzero(self._column_stays)
         A, sides = problem.entries, problem.row_lower[pairs.row] / pairs.pivot
         place = np.full(problem.num_columns, -1, dtype=np.int64)
-        place[self._columns] = np.arange(self._columns.size)
+        place[columns_stay] = np.arange(columns_stay.size)
         place[pairs.column] = -1 - np.arange(pairs.column.size)
         equations = (pairs.row, pairs.pivot, sides)
         cost = problem.cost.copy()
         charge_columns(A, pairs.row, pairs.pivot, pairs.column, cost)
-        rows, columns = self._rows.size, self._columns.size
+        rows, columns = stay.size, columns_stay.size
         lengths = A.lengths
         uses = problem.columns.lengths[pairs.column]
-        room = int(lengths[self._rows].sum() + (uses * lengths[pairs.row]).sum())
+        room = int(lengths[stay].sum() + (uses * lengths[pairs.row]).sum())
         start = np.zeros(rows + 1, dtype=A.indptr.dtype)
         index, value = np.empty(room, dtype=A.indices.dtype), np.empty(room)
         shift = np.empty(rows)
-        replace_columns(A, *equations, self._rows, place, columns, start, index, value, shift)
+        replace_columns(A, *equations, stay, place, columns, start, index, value, shift)
         left = sp.csr_array((value[: start[-1]], index[: start[-1]], start), (rows, columns))
         left.sort_indices()  # long rows are written as they come
         return Problem.from_canonical(
-            cost=cost[self._columns],
+            cost=cost[columns_stay],
             matrix=left,
-            row_lower=problem.row_lower[self._rows] - shift,
-            row_upper=problem.row_upper[self._rows] - shift,
-            lower=pairs.lower[self._columns],
-            upper=pairs.upper[self._columns],
-            integrality=problem.integrality[self._columns],
+            row_lower=problem.row_lower[stay] - shift,
+            row_upper=problem.row_upper[stay] - shift,
+            lower=pairs.lower[columns_stay],
+            upper=pairs.upper[columns_stay],
+            integrality=problem.integrality[columns_stay],
             offset=problem.offset + float(problem.cost[pairs.column] @ sides),
             maximize=problem.maximize,
             name=problem.name,
@@ -173,13 +175,15 @@ class _Way:
 
     def forward(self, start: Start) -> Start:
         """Return a start of the original as one in x', without its basis."""
-        x, y = start.x, start.row_dual
-        return Start(None if x is None else x[self._columns], None if y is None else y[self._rows])
+        return Start(
+            None if start.x is None else start.x[self._column_stays],
+            None if start.row_dual is None else start.row_dual[self._row_stays],
+        )
 
     def _completed_point(self, reduced: FloatArray, scale: float) -> FloatArray:
         problem, pairs = self._problem, self._pairs
         x = np.zeros(problem.num_columns)
-        x[self._columns] = reduced
+        x[self._column_stays] = reduced
         rest = problem.matrix @ x
         x[pairs.column] = (scale * problem.row_lower[pairs.row] - rest[pairs.row]) / pairs.pivot
         return x
@@ -203,15 +207,15 @@ class _Way:
             return self._duals(reduced), None
         columns = np.full(self._problem.num_columns, BasisStatus.BASIC, dtype=np.int8)
         rows = np.full(self._problem.num_rows, BasisStatus.LOWER, dtype=np.int8)
-        columns[self._columns] = basis.column_status
-        rows[self._rows] = basis.row_status
+        columns[self._column_stays] = basis.column_status
+        rows[self._row_stays] = basis.row_status
         return self._completed(reduced, 1.0, columns), Basis(columns, rows)
 
     def _completed(self, reduced: FloatArray, scale: float, columns: Any) -> FloatArray:
         """Return duals that give the replaced columns no reduced cost, and return bounds."""
         problem, pairs = self._problem, self._pairs
         y = np.zeros(problem.num_rows)
-        y[self._rows] = reduced
+        y[self._row_stays] = reduced
         z = scale * problem.cost - problem.matrix.T @ y
         y[pairs.row] = z[pairs.column] / pairs.pivot
         if (pairs.other >= 0).any():

@@ -101,7 +101,7 @@ template <class W> Place split(const W &w, Span<double> x, std::int64_t step, do
 template <class Index>
 void undo_point(const Workspace<Index> &w, Span<double> x, Span<double> activity,
                 Span<std::int64_t> place, double scale) {
-    check(w);
+    check_record(w);
     check_length("x", x.size(), w.columns());
     check_length("activity", activity.size(), w.rows());
     check_length("place", place.size(), w.count[STEPS]);
@@ -227,7 +227,7 @@ void undo_duals_of(const W &w, std::int64_t step, Span<double> y, Span<double> z
 template <class Index>
 void undo_duals(const Workspace<Index> &w, Span<double> y, Span<double> z,
                 Span<std::int64_t> leaning, double scale) {
-    check(w);
+    check_record(w);
     check_length("y", y.size(), w.rows());
     check_length("z", z.size(), w.columns());
     check_length("leaning", leaning.size(), w.count[STEPS]);
@@ -245,7 +245,7 @@ void undo_duals(const Workspace<Index> &w, Span<double> y, Span<double> z,
 /// What is fixed or slack needs no change; a merged column stands for the sum of two. NaN, the
 /// unknown, stays NaN.
 template <class Index> void forward_point(const Workspace<Index> &w, Span<double> x) {
-    check(w);
+    check_record(w);
     check_length("x", x.size(), w.columns());
     for (std::int64_t step = 0; step < w.count[STEPS]; ++step)
         if (w.kind[step] == PARALLEL_COLUMN)
@@ -257,7 +257,7 @@ template <class Index> void forward_point(const Workspace<Index> &w, Span<double
 ///
 /// The multiplier of a row that became a bound is in the reduced cost of its column.
 template <class Index> void forward_duals(const Workspace<Index> &w, Span<double> y) {
-    check(w);
+    check_record(w);
     check_length("y", y.size(), w.rows());
     for (std::int64_t step = 0; step < w.count[STEPS]; ++step) {
         const std::int64_t i = w.row[step];

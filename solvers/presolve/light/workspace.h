@@ -94,25 +94,39 @@ template <class Index> struct Workspace {
     bool has_column(std::int64_t j) const { return column_removed[j] == ALIVE; }
 };
 
-/// Refuse arrays that do not belong together.
-template <class Index> void check(const Workspace<Index> &w) {
+/// Refuse arrays that do not belong together, of those that the way back reads, with room for so
+/// many steps.
+template <class Index> void check_record(const Workspace<Index> &w, std::int64_t steps) {
     const std::int64_t m = w.rows(), n = w.columns();
     native::check_rows("by_row", w.by_row, m);
     native::check_rows("by_column", w.by_column, n);
     for (const auto &one : {w.cost, w.lower, w.upper})
         check_length("cost, lower or upper", one.size(), n);
-    for (const auto &one : {w.row_lower, w.row_upper, w.row_size})
-        check_length("row_lower, row_upper or row_size", one.size(), m);
+    for (const auto &one : {w.row_lower, w.row_upper})
+        check_length("row_lower or row_upper", one.size(), m);
+    check_length("kind", w.kind.size(), steps);
+    check_length("row", w.row.size(), steps);
+    check_length("column", w.column.size(), steps);
+    check_length("payload", w.payload.shape(0), steps);
+    check_length("payload", w.payload.shape(1), 4);
+    check_length("count", w.count.size(), COUNTERS);
+}
+
+/// The same for the way back from what was removed.
+template <class Index> void check_record(const Workspace<Index> &w) {
+    check_length("count", w.count.size(), COUNTERS);
+    check_record(w, w.count[STEPS]);
+}
+
+/// The same for all of them.
+template <class Index> void check(const Workspace<Index> &w) {
+    const std::int64_t m = w.rows(), n = w.columns();
+    check_record(w, m + n);
+    check_length("row_size", w.row_size.size(), m);
     check_length("row_length", w.row_length.size(), m);
     check_length("row_changed", w.row_changed.size(), m);
     check_length("column_length", w.column_length.size(), n);
     check_length("column_changed", w.column_changed.size(), n);
-    check_length("kind", w.kind.size(), m + n);
-    check_length("row", w.row.size(), m + n);
-    check_length("column", w.column.size(), m + n);
-    check_length("payload", w.payload.shape(0), m + n);
-    check_length("payload", w.payload.shape(1), 4);
-    check_length("count", w.count.size(), COUNTERS);
     check_length("total", w.total.size(), 1);
 }
 

@@ -98,7 +98,7 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
         "upper": problem.upper.copy,
         "row_lower": problem.row_lower.copy,
         "row_upper": problem.row_upper.copy,
-        "row_size": by_row.largest.copy,
+        "row_size": lambda: by_row.row_sizes[1],
         "row_length": lambda: by_row.lengths.astype(np.int64),
         "column_length": lambda: by_column.lengths.astype(np.int64),
         "row_removed": lambda: np.full(m, ALIVE, dtype=np.int64),
@@ -122,6 +122,16 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
         count=count,
         total=np.array([problem.offset]),
     )
+
+
+def record_of(w: Workspace) -> Workspace:
+    """Return what the way back reads: no marks and counts, and no room for further steps."""
+    steps = int(w.count[STEPS])
+    idle = ("row_size", "row_length", "column_length", "row_changed", "column_changed")
+    fields: dict[str, Any] = {name: np.zeros(0, dtype=getattr(w, name).dtype) for name in idle}
+    for name in ("kind", "row", "column", "payload"):
+        fields[name] = getattr(w, name)[:steps].copy()
+    return w._replace(**fields)
 
 
 # What is left of a model, as a problem of its own.
@@ -163,9 +173,16 @@ class Way:
 
     def __init__(self, problem: Problem, workspace: Workspace) -> None:
         self._problem = problem
-        self._workspace = workspace
-        self._rows = np.flatnonzero(workspace.row_removed == ALIVE)
-        self._columns = np.flatnonzero(workspace.column_removed == ALIVE)
+        self._workspace = record_of(workspace)
+
+    @property
+    def _rows(self) -> npt.NDArray[np.int64]:
+        """The rows that are left, found anew each time: beside millions, numbers take memory."""
+        return np.flatnonzero(self._workspace.row_removed == ALIVE)
+
+    @property
+    def _columns(self) -> npt.NDArray[np.int64]:
+        return np.flatnonzero(self._workspace.column_removed == ALIVE)
 
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
