@@ -95,7 +95,7 @@ def solve(
             raise outcomes.OverError
 
     try:
-        form = standard_form(problem, look)
+        form = standard_form(problem, look, options.threads)
         if not (form.b.size and form.c.size) or not problem.num_nonzeros:
             return solve_with_rows_given(problem, "ipm", "cpu")
         measured = Norms.of(problem).smaller(norms)

@@ -27,7 +27,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.device import Device
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import BoolArray, FloatArray, Problem
+from solvers.native.interior_point_scaling import rescale_lines
 
 GEOMETRIC_PASSES, RUIZ_PASSES = 4, 4
 
@@ -40,38 +42,26 @@ def go_on() -> None:
     """Look for nothing: the preparation is not to end."""
 
 
-def find_scaling(matrix: Any, look: Look = go_on) -> tuple[FloatArray, FloatArray]:
+def find_scaling(
+    matrix: Any, look: Look = go_on, threads: int = 1
+) -> tuple[FloatArray, FloatArray]:
     """Return the scales of rows (m,) and of columns (n,) of a CSR matrix, all powers of two.
 
     Empty rows and columns keep the scale 1.
     """
     by_row = abs(matrix).tocsr()
     by_column = by_row.tocsc()
+    rows, columns = (
+        (lines.indptr.astype(np.int64), lines.indices.astype(np.int32, copy=False), lines.data)
+        for lines in (by_row, by_column)
+    )
     row, column = np.ones(by_row.shape[0]), np.ones(by_row.shape[1])
     for geometric in [True] * GEOMETRIC_PASSES + [False] * RUIZ_PASSES:
         look()
-        row_before = row
-        row = row / _line_size(by_row, column, row, geometric)
-        column = column / _line_size(
-            by_column, row_before if not geometric else row, column, geometric
-        )
+        row_before = row.copy()
+        rescale_lines(*rows, column, row, geometric, threads)
+        rescale_lines(*columns, row if geometric else row_before, column, geometric, threads)
     return _power_of_two(row), _power_of_two(column)
-
-
-def _line_size(lines: Any, across: FloatArray, along: FloatArray, geometric: bool) -> FloatArray:
-    """Return the root of each line's greatest scaled magnitude, or of its extremes' product."""
-    filled = np.flatnonzero(np.diff(lines.indptr))
-    size = np.ones(along.size)
-    if filled.size:
-        scaled = lines.data * across[lines.indices]
-        begins = lines.indptr[filled]
-        greatest = np.maximum.reduceat(scaled, begins) * along[filled]
-        if geometric:
-            least = np.minimum.reduceat(scaled, begins) * along[filled]
-            size[filled] = np.sqrt(greatest) * np.sqrt(least)
-        else:
-            size[filled] = np.sqrt(greatest)
-    return size
 
 
 def _power_of_two(values: FloatArray) -> FloatArray:
@@ -155,8 +145,11 @@ class Origin:
         return whole
 
 
-def standard_form(problem: Problem, look: Look = go_on) -> StandardForm:
-    """Return a linear program in standard form; integrality is ignored."""
+def standard_form(problem: Problem, look: Look = go_on, threads: int = 1) -> StandardForm:
+    """Return a linear program in standard form; integrality is ignored.
+
+    ``look`` is called between steps; ``threads`` is the most that may be used, 0 for all cores.
+    """
     rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
     structural = np.flatnonzero(problem.lower < problem.upper)
     fixed = np.where(problem.lower < problem.upper, 0.0, problem.lower)
@@ -166,7 +159,8 @@ def standard_form(problem: Problem, look: Look = go_on) -> StandardForm:
     sides = problem.row_lower[rows], problem.row_upper[rows]
     is_range = sides[0] < sides[1]
     slack_of = np.flatnonzero(is_range)
-    row_scale, column_scale = find_scaling(kept, look)
+    threads = threads_for(STEPS_PER_LOOK * kept.nnz, threads)
+    row_scale, column_scale = find_scaling(kept, look, threads)
     kept.data *= np.repeat(row_scale, np.diff(kept.indptr))
     kept.data *= column_scale[kept.indices]
     # indices as short as the matrix's, else all that follow are long

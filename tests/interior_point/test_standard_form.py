@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from solvers.core.problem import Problem
 from solvers.interior_point.standard_form import find_scaling, standard_form
+from solvers.native.interior_point_scaling import rescale_lines
 from tests.interior_point.lps import of_every_kind
 
 
@@ -66,3 +68,23 @@ def test_scales_are_powers_of_two_and_bring_entries_near_one() -> None:
     largest = scaled.max(axis=1)[scaled.any(axis=1)]
     assert largest.min() > 0.2
     assert largest.max() < 5.0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("geometric", [False, True])
+def test_a_line_is_divided_by_the_size_of_its_entries(geometric: bool, threads: int) -> None:
+    rng = np.random.default_rng(5)
+    matrix = sp.random_array((40, 30), density=0.1, rng=rng, format="csr")
+    matrix.data = np.exp(rng.normal(size=matrix.nnz))
+    across, along = rng.uniform(0.1, 10.0, 30), rng.uniform(0.1, 10.0, 40)
+    scaled = along[:, None] * matrix.toarray() * across
+    expected = along.copy()
+    for i in range(40):
+        entries = scaled[i][scaled[i] > 0.0]
+        if entries.size:
+            size = entries.max() if not geometric else entries.max() * entries.min()
+            expected[i] /= np.sqrt(size)
+    starts = matrix.indptr.astype(np.int64)
+    indices = matrix.indices.astype(np.int32)
+    rescale_lines(starts, indices, matrix.data, across, along, geometric, threads)
+    np.testing.assert_allclose(along, expected, rtol=1e-14)
