@@ -28,8 +28,9 @@ from gpu_bridge.files.mps_text import (
 from gpu_bridge.files.source import Source, load_source
 from gpu_bridge.paths import AnyPath, printable
 from solvers.core.errors import FileFormatError, ProblemError, UnsupportedModelError
-from solvers.core.linear_algebra import SMALL, SparseRows
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import CROSSING_TOLERANCE, BoolArray, FloatArray, Problem
+from solvers.core.vectors import SMALL
 
 SMALLEST_COEFFICIENT = 1e-12
 """HiGHS drops matrix entries of at most this size; it is the least it can be told."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpu_bridge.classify import is_binary
-from solvers.core.linear_algebra import size_range
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.vectors import size_range
 
 Range = tuple[float, float]
 

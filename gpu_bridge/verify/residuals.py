@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.linear_algebra import SMALL, SparseRows, euclidean, size_range, support
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.lp_answer import allowed_duals, judge
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Residuals
 from solvers.core.problem import BoolArray, FloatArray, Problem, side_sizes
+from solvers.core.vectors import SMALL, euclidean, size_range, support
 
 if TYPE_CHECKING:
     from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Sparse matrices by rows, and figures of vectors, the same for any number of threads.
+"""Sparse matrices by rows, with sums that are the same for any number of threads.
 
 Small models are solved before SciPy is loaded. The columns of a matrix are the rows of its
 transpose, so one type serves both.
@@ -16,78 +16,14 @@ import numpy.typing as npt
 
 from solvers.core.errors import EngineError
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
+from solvers.core.vectors import SMALL, FloatArray, size_range
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
 
 
-FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Shape = tuple[int, int]
-
-SMALL = 20_000
-"""Values, or entries of a matrix, up to which NumPy reads them; from there on SciPy, whose import
-takes a tenth of a second and whose products take a third of the time, or a compiled loop."""
-
-
-def size_range(*vectors: FloatArray) -> tuple[float, float]:
-    """Return the smallest size of the finite values of vectors other than zero, and the largest.
-
-    Without any they are infinity and zero.
-    """
-    if len(vectors) > 1:
-        if sum(values.size for values in vectors) > SMALL:
-            ranges = [size_range(values) for values in vectors]
-            return min(least for least, _ in ranges), max(most for _, most in ranges)
-        vectors = (np.concatenate(vectors),)
-    (values,) = vectors
-    if values.size > SMALL:
-        from solvers.native.core_linear_algebra import size_range as found_by_blocks
-
-        found = np.empty(2)
-        found_by_blocks(values, found, threads_for(values.size))
-        return float(found[0]), float(found[1])
-    sizes = np.abs(values[np.isfinite(values) & (values != 0.0)])
-    return float(sizes.min(initial=np.inf)), float(sizes.max(initial=0.0))
-
-
-ADDED = 256
-"""Products that a compiled loop adds one after the other; blocks are added in pairs."""
-
-BY_BLOCKS = 1_000_000
-"""Length of vectors from which one adds products; it spares a vector of them."""
-
-
-def inner(a: FloatArray, b: FloatArray) -> float:
-    """Return a'b of two vectors (k,), the same for any number of threads.
-
-    BLAS wakes other threads for vectors that are not worth it, which on a busy machine took 8 ms
-    instead of 0.1, and its sum depends on how many there are. (That of ``einsum`` depends on where
-    a vector begins in memory.)
-    """
-    if a.size < BY_BLOCKS or not (isinstance(a, np.ndarray) and a.dtype == b.dtype == np.float64):
-        return float(np.multiply(a, b).sum())
-    from solvers.native.core_linear_algebra import inner_of_blocks
-
-    sums = np.empty(-(-a.size // ADDED))
-    one, other = np.ascontiguousarray(a), np.ascontiguousarray(b)
-    inner_of_blocks(one, other, sums, threads_for(a.size))
-    return float(sums.sum())
-
-
-def euclidean(a: FloatArray) -> float:
-    """Return the 2-norm of a vector (k,), the same for any number of threads."""
-    return float(np.sqrt(inner(a, a)))
-
-
-def support(multiplier: FloatArray, low: FloatArray, high: FloatArray) -> float:
-    """Return the sum of multipliers (k,) times the sides that they lean on, from below where > 0.
-
-    It is not finite where one leans on a side that there is not.
-    """
-    side = np.where(multiplier > 0, low, high)
-    return inner(multiplier, np.where(multiplier != 0, side, 0.0))
-
 
 MOST_SHORT = 2**31 - 1
 """Entries that 32 bits can count."""

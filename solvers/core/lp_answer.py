@@ -20,11 +20,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from solvers.core.linear_algebra import SparseRows, euclidean, inner, support
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.machine import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import BoolArray, FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean, inner, support
 
 BLOCK = 256
 """Rows or columns whose figures are summed one after the other; blocks are summed in pairs."""

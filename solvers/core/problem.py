@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import CrossedBoundsError, ProblemError
-from solvers.core.linear_algebra import SMALL, SparseRows, inner
+from solvers.core.linear_algebra import SparseRows
+from solvers.core.vectors import SMALL, inner
 
 if TYPE_CHECKING:
     import scipy.sparse as sp

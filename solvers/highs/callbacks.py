@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from highspy import _core
 
-from solvers.core.linear_algebra import inner
+from solvers.core.vectors import inner
 from solvers.highs.task import Channel, FloatArray, Model
 
 Kind = _core.cb.HighsCallbackType

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from solvers.core.errors import EngineError
-from solvers.core.linear_algebra import inner
 from solvers.core.outcome import Basis, SolutionStatus, StopReason
+from solvers.core.vectors import inner
 from solvers.highs.point import (
     Point,
     held_point,

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 from highspy import _core
 
-from solvers.core.linear_algebra import inner, support
 from solvers.core.outcome import Basis, SolutionStatus, StopReason
+from solvers.core.vectors import inner, support
 from solvers.highs.session import Session
 from solvers.highs.task import ByteArray, FloatArray, IndexArray, Model, Reply
 

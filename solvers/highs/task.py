@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.linear_algebra import inner
 from solvers.core.outcome import Basis, SolutionStatus, StopReason
+from solvers.core.vectors import inner
 
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]

@@ -31,8 +31,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.linear_algebra import inner
 from solvers.core.problem import FloatArray
+from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import (
     Falls,

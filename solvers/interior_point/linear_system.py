@@ -32,9 +32,9 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
-from solvers.core.linear_algebra import euclidean, inner
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean, inner
 from solvers.interior_point.assembly import Assembly
 from solvers.interior_point.standard_form import matrix_on
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.linear_algebra import inner
 from solvers.core.lp_answer import (
     Answer,
     LpErrors,
@@ -23,6 +22,7 @@ from solvers.core.lp_answer import (
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Point
 from solvers.interior_point.standard_form import StandardForm

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.linear_algebra import euclidean, inner
 from solvers.core.problem import FloatArray
+from solvers.core.vectors import euclidean, inner
 from solvers.interior_point.standard_form import StandardForm
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from solvers.core.linear_algebra import inner
 from solvers.core.lp_answer import Norms, errors
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import Point, centrality
 from solvers.interior_point.standard_form import StandardForm

@@ -22,13 +22,13 @@ from solvers.core.device import (
     seen_gpu,
 )
 from solvers.core.errors import DeviceError
-from solvers.core.linear_algebra import euclidean
 from solvers.core.lp_answer import Norms, solve_with_rows_given, with_feasible_point
 from solvers.core.machine import give_back
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean
 from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
 from solvers.pdlp.distributed.communication import expect_links
 from solvers.pdlp.distributed.group import DeviceGroup

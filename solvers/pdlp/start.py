@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.linear_algebra import euclidean
 from solvers.core.lp_answer import Norms, allowed_duals, judge
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean
 from solvers.pdlp.bounds import Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup

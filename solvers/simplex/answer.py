@@ -9,10 +9,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from solvers.core.linear_algebra import euclidean
 from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.outcome import Basis, Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.vectors import euclidean
 from solvers.simplex.dense_gpu.core import DenseGpuCore
 from solvers.simplex.state import BASIC, SimplexState, SolveStatus
 

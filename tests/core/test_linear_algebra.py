@@ -1,4 +1,4 @@
-"""Matrices by rows give the bits of SciPy; figures of vectors those of any number of threads."""
+"""Matrices by rows give the bits of SciPy."""
 
 from __future__ import annotations
 
@@ -291,42 +291,6 @@ def test_parts_of_a_long_matrix_have_indices_of_one_type(monkeypatch: pytest.Mon
     ):
         assert found.indices.dtype == found.indptr.dtype == kind
         assert (found.nnz > 100) == (kind is np.int64)
-
-
-@pytest.mark.parametrize("small", [0, linear_algebra.SMALL], ids=["compiled", "by NumPy"])
-@pytest.mark.parametrize(
-    ("values", "expected"),
-    [
-        ([], (np.inf, 0.0)),
-        ([0.0, np.nan, -np.inf], (np.inf, 0.0)),
-        ([0.0, -3.0, np.inf, 2.0], (2.0, 3.0)),
-    ],
-)
-def test_sizes_are_of_what_is_finite_and_not_zero(
-    values: list[float], expected: tuple[float, float], small: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(linear_algebra, "SMALL", small)
-    for repeats in (1, 30_000):
-        assert (
-            linear_algebra.size_range(np.repeat(np.array(values, dtype=float), repeats)) == expected
-        )
-
-
-@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_000])
-def test_long_products_are_those_of_short_ones_on_any_number_of_threads(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    a, b = np.random.default_rng(size).standard_normal((2, 2 * size))
-    expected = linear_algebra.inner(a, b)
-    monkeypatch.setattr(linear_algebra, "BY_BLOCKS", 0)
-    found = []
-    for threads in (1, 3):
-        monkeypatch.setattr(
-            linear_algebra, "threads_for", lambda work, most=0, threads=threads: threads
-        )
-        found.append((linear_algebra.inner(a, b), linear_algebra.inner(a[::2], b[::2])))
-    assert found[0] == found[1]
-    assert found[0] == pytest.approx((expected, a[::2] @ b[::2]), rel=1e-12, abs=1e-12)
 
 
 def test_more_entries_than_32_bits_count_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

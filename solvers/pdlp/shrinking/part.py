@@ -22,13 +22,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.linear_algebra import SparseRows, euclidean, inner
+from solvers.core.linear_algebra import SparseRows
 from solvers.core.lp_answer import Answer, Norms, judge
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.core.vectors import euclidean, inner
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.start import prepare
