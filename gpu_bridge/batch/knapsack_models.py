@@ -21,7 +21,8 @@ from solvers.core.device import Device, find_device
 from solvers.core.outcome import Outcome as Claim
 from solvers.core.outcome import Proof, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import DetachableProgress, Progress, run_beside
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import run_beside
 
 if TYPE_CHECKING:
     from solvers.knapsack.batch import ManyPackings

@@ -23,7 +23,8 @@ from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Basis, SolutionStatus, Start, StopReason
 from solvers.core.outcome import Outcome as Claim
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import DetachableProgress, run_beside
+from solvers.core.progress import DetachableProgress
+from solvers.core.threads import run_beside
 from solvers.simplex.batch.data import NOT_REACHED, BatchData
 
 if TYPE_CHECKING:

@@ -39,7 +39,8 @@ from solvers.core.errors import EngineError
 from solvers.core.machine import give_back
 from solvers.core.outcome import Event, Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import DetachableProgress, Patience, Progress, run_beside
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import Patience, run_beside
 
 if TYPE_CHECKING:
     from gpu_bridge.report.explain import Explanation

@@ -13,7 +13,8 @@ import threading
 from collections.abc import Callable
 
 from solvers.core.outcome import Outcome, StopReason
-from solvers.core.progress import DetachableProgress, Progress, leave, start_thread
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import leave, start_thread
 
 HEAD_START = 1.5e-6
 """Seconds for each coefficient that ours has alone. 29 of the 33 models with a sparse factor were

@@ -23,8 +23,9 @@ from gpu_bridge.verify.verify import verify
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Patience, Progress, leave
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 from solvers.core.switching import quick_switches
+from solvers.core.threads import Patience, leave
 
 SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 """What a verified answer has to say to end a race."""

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from solvers.core.errors import DeviceError
 from solvers.core.process_state import Slot
-from solvers.core.progress import start_thread
+from solvers.core.threads import start_thread
 from solvers.core.transfers import PIECE, fetch, overwrite, send
 
 CUDA_13 = 13000

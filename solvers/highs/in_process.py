@@ -15,7 +15,8 @@ from typing import Any, Generic, TypeVar
 
 from solvers.core.outcome import StopReason
 from solvers.core.process_state import Slot
-from solvers.core.progress import LOOK_AGAIN, Progress, leave, start_thread
+from solvers.core.progress import LOOK_AGAIN, Progress
+from solvers.core.threads import leave, start_thread
 from solvers.highs.run import run
 from solvers.highs.task import FloatArray, Model, Offers, Reply, Running, Task, Told, WhileItRuns
 

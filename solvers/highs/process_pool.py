@@ -23,7 +23,8 @@ from typing import IO
 
 from solvers.core.errors import EngineError
 from solvers.core.process_state import Slot
-from solvers.core.progress import Progress, start_thread
+from solvers.core.progress import Progress
+from solvers.core.threads import start_thread
 from solvers.highs import messages
 from solvers.highs.task import Reply, Task
 

@@ -20,7 +20,8 @@ import numpy.typing as npt
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.core.progress import LOOK_AGAIN, Progress, start_thread
+from solvers.core.progress import LOOK_AGAIN, Progress
+from solvers.core.threads import start_thread
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.cudss_library import OutOfMemoryError, check
 from solvers.interior_point.linear_system import DUAL_REGULARISATION, SingularError

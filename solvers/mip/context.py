@@ -20,7 +20,8 @@ from solvers.core.machine import usable_cores
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, PoolSolution, Proof, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress, leave, start_thread
+from solvers.core.progress import Progress
+from solvers.core.threads import leave, start_thread
 from solvers.mip.budget import Budget
 from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, MipModel
 from solvers.mip.solutions.incumbents import IncumbentStore

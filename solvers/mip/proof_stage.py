@@ -19,7 +19,8 @@ from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress, leave, start_thread
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
+from solvers.core.threads import leave, start_thread
 from solvers.highs.child import SMALL_MIP
 from solvers.mip.budget import BEFORE_OTHERS, LARGE_MODEL
 from solvers.mip.context import TROUBLE, SolveContext

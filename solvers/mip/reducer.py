@@ -11,7 +11,8 @@ import numpy as np
 
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress, leave, start_thread
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
+from solvers.core.threads import leave, start_thread
 from solvers.mip.budget import SMALL_SHARE
 
 if TYPE_CHECKING:

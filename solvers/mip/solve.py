@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import LOOK_AGAIN, PATIENCE, DetachableProgress, Progress, run_beside
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
+from solvers.core.threads import PATIENCE, run_beside
 from solvers.mip.context import Knowledge, SolveContext, answer
 from solvers.mip.heuristics.constructive import record_trivial
 from solvers.mip.presolve_stage import Reduce, Reducing

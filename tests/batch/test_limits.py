@@ -14,7 +14,8 @@ from gpu_bridge import SolutionStatus, StopReason
 from gpu_bridge.batch import one_by_one
 from solvers.core.outcome import Outcome
 from solvers.core.problem import Problem
-from solvers.core.progress import DetachableProgress, Progress, run_beside
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import run_beside
 from solvers.simplex import batch as engine
 from solvers.simplex.batch import Ending
 from tests.batch.families import boxed_family

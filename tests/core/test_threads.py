@@ -11,14 +11,8 @@ import numpy as np
 import pytest
 
 from solvers.core.errors import EngineError
-from solvers.core.progress import (
-    DetachableProgress,
-    Progress,
-    StopFlag,
-    left_behind,
-    run_beside,
-    start_thread,
-)
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import StopFlag, left_behind, run_beside, start_thread
 from solvers.mip.heuristics.local_search.cpu.layout import BALANCED
 from solvers.mip.heuristics.local_search.cpu.walker import Walker
 from solvers.native import Interrupted
@@ -27,7 +21,7 @@ from tests.soon import LONG, soon
 
 LEAVES_A_THREAD = """
 import threading, time
-from solvers.core.progress import leave
+from solvers.core.threads import leave
 
 def work():
     time.sleep({seconds})
@@ -43,7 +37,7 @@ COMES_BACK_TOO_LATE = """
 import threading, time
 import highspy
 import numpy as np
-from solvers.core import progress
+from solvers.core import threads
 
 class Late:
     def __del__(self, sleep=time.sleep):
@@ -69,8 +63,8 @@ def work():
 thread = threading.Thread(target=work, daemon=True)
 thread.start()
 begun.wait()
-progress.leave(thread)
-progress.wait_for_left.__defaults__ = (0.1,)
+threads.leave(thread)
+threads.wait_for_left.__defaults__ = (0.1,)
 """
 
 
@@ -81,9 +75,7 @@ def run(script: str) -> subprocess.CompletedProcess[str]:
 
 
 def ending(seconds: float, limit: float) -> str:
-    script = (
-        f"from solvers.core import progress\nprogress.wait_for_left.__defaults__ = ({limit},)\n"
-    )
+    script = f"from solvers.core import threads\nthreads.wait_for_left.__defaults__ = ({limit},)\n"
     done = run(script + LEAVES_A_THREAD.format(seconds=seconds))
     assert done.stderr == ""
     return done.stdout

@@ -19,7 +19,8 @@ from gpu_bridge.pipeline import brief
 from solvers.core.errors import EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import Progress, left_behind
+from solvers.core.progress import Progress
+from solvers.core.threads import left_behind
 from solvers.highs import child, in_process, process_pool, solve
 from tests.highs.models import covering, task_of
 from tests.locations import ROOT

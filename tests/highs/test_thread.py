@@ -9,7 +9,8 @@ import pytest
 
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import Progress, left_behind
+from solvers.core.progress import Progress
+from solvers.core.threads import left_behind
 from solvers.highs import callbacks, child, in_process, solve
 from tests.highs.models import covering, packing
 from tests.soon import LONG, soon

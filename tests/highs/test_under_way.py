@@ -10,7 +10,8 @@ import pytest
 from gpu_bridge.options import Options, make_options
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import LOOK_AGAIN, Progress, start_thread
+from solvers.core.progress import LOOK_AGAIN, Progress
+from solvers.core.threads import start_thread
 from solvers.highs import callbacks
 from solvers.highs import under_way as under_way_module
 from solvers.highs.engine import search_briefly

@@ -13,7 +13,8 @@ from solvers import mip
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Patience, Progress
+from solvers.core.progress import Progress
+from solvers.core.threads import Patience
 from solvers.mip.inference import domain
 from solvers.mip.solve import search, wait_for
 from tests.mip.test_solve import covering

@@ -13,7 +13,8 @@ from gpu_bridge.pipeline import engines
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Patience, Progress, within_limit
+from solvers.core.progress import Progress
+from solvers.core.threads import Patience, within_limit
 from tests.soon import LONG, soon
 
 DIET = Problem.from_arrays([2, 3], [[1, 1]], [4], upper=[3, np.inf])

@@ -18,7 +18,8 @@ from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Patience, Progress, left_behind
+from solvers.core.progress import Progress
+from solvers.core.threads import Patience, left_behind
 from tests.pipeline.made_up_engines import (
     DIET,
     ENDLESS,

@@ -25,7 +25,8 @@ from solvers import highs
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import Patience, Progress
+from solvers.core.progress import Progress
+from solvers.core.threads import Patience
 from solvers.highs import child
 from tests.cases import through
 from tests.locations import DATA

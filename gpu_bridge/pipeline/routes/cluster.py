@@ -31,7 +31,8 @@ from gpu_bridge.pipeline.routes.cluster_members import (
 from solvers.core.errors import EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress, start_thread
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
+from solvers.core.threads import start_thread
 from solvers.mip.context import Knowledge, answer, infeasible
 from solvers.mip.solutions.incumbents import IncumbentStore
 

@@ -18,7 +18,8 @@ from gpu_bridge.pipeline.routes.mip import mip_route
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus
 from solvers.core.problem import FloatArray, Problem
-from solvers.core.progress import Progress, start_thread
+from solvers.core.progress import Progress
+from solvers.core.threads import start_thread
 
 MEMBER_CORES = 8
 """Cores of a member: two branch and bounds, and six threads of heuristics."""

@@ -20,7 +20,8 @@ from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
-from solvers.core.progress import DetachableProgress, Progress, within_limit
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import within_limit
 
 PRESOLVE = "light"
 """Which presolve goes before the method, the same as before PDLP."""

@@ -10,7 +10,8 @@ from gpu_bridge.pipeline.routes.mip import go_on
 from gpu_bridge.verify.verify import verify
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
-from solvers.core.progress import Patience, Progress, within_limit
+from solvers.core.progress import Progress
+from solvers.core.threads import Patience, within_limit
 
 MULTIPLE_SHARE, MULTIPLE_SECONDS = 0.6, 120.0
 """Part of the time left that the exact engine may take for a multiple knapsack problem with

@@ -25,7 +25,8 @@ from solvers.core.errors import DeviceError
 from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
-from solvers.core.progress import LOOK_AGAIN, Progress, within_limit
+from solvers.core.progress import LOOK_AGAIN, Progress
+from solvers.core.threads import within_limit
 
 if TYPE_CHECKING:
     from solvers.presolve import Reduction

@@ -16,7 +16,8 @@ from solvers.core.device import find_device
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
-from solvers.core.progress import Progress, within_limit
+from solvers.core.progress import Progress
+from solvers.core.threads import within_limit
 
 PROOFS = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
 

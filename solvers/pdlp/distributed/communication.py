@@ -16,7 +16,7 @@ from weakref import WeakSet
 
 from solvers.core.errors import DeviceError
 from solvers.core.process_state import Slot
-from solvers.core.progress import leave, start_thread
+from solvers.core.threads import leave, start_thread
 
 NCCL_MISSING = (
     "Several GPUs talk to each other through NCCL, which CuPy does not find here; run "

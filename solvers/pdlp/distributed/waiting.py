@@ -12,7 +12,7 @@ from typing import Any
 
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
-from solvers.core.progress import told_to_end
+from solvers.core.threads import told_to_end
 from solvers.pdlp.distributed.communication import Links
 
 POLL_SECONDS = 1e-4

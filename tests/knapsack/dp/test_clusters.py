@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from solvers.knapsack.dp import clusters as searching
-from solvers.knapsack.dp.clusters import NOTHING, Completions, Lists, climb_clusters, find_clusters
+from solvers.knapsack.dp.cluster_lists import NOTHING, Completions, Lists
+from solvers.knapsack.dp.clusters import climb_clusters, find_clusters
 from solvers.knapsack.dp.core import CoreSearch
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
@@ -100,7 +101,7 @@ def test_against_the_other_search(seed: int) -> None:
 
 @pytest.mark.parametrize("room", [64, 200, 1500])
 def test_bounds_are_valid_where_lists_have_no_room(room: int, monkeypatch: Any) -> None:
-    monkeypatch.setattr("solvers.knapsack.dp.clusters.FIRST_ROOM", 64)
+    monkeypatch.setattr("solvers.knapsack.dp.cluster_lists.FIRST_ROOM", 64)
     items = ordered(halves(110, 10**9, 6, 300, 1e-3, 1))
     best = climb_clusters(items, 0, items.dantzig_bound, 10**6, WORK, go_on)
     found = climb_clusters(items, 0, items.dantzig_bound, room, WORK, go_on)
@@ -109,8 +110,8 @@ def test_bounds_are_valid_where_lists_have_no_room(room: int, monkeypatch: Any) 
 
 
 def test_what_weights_put_together_complete_is_no_less(monkeypatch: Any) -> None:
-    monkeypatch.setattr("solvers.knapsack.dp.clusters.FIRST_ROOM", 64)
-    monkeypatch.setattr("solvers.knapsack.dp.clusters.LARGEST_GRAIN", 2**24)
+    monkeypatch.setattr("solvers.knapsack.dp.cluster_lists.FIRST_ROOM", 64)
+    monkeypatch.setattr("solvers.knapsack.dp.cluster_lists.LARGEST_GRAIN", 2**24)
     items = ordered(halves(120, 10**9, 6, 300, 1e-3, 2))
     order = np.argsort(items.weight)
     profit, weight = items.profit[order], items.weight[order]

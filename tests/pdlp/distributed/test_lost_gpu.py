@@ -24,7 +24,8 @@ from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
-from solvers.core.progress import Progress, StopFlag
+from solvers.core.progress import Progress
+from solvers.core.threads import StopFlag
 from solvers.pdlp.distributed.communication import end_links, expect_links
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.waiting import is_loss

@@ -17,7 +17,8 @@ from solvers import presolve
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import DetachableProgress, Patience, Progress
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import Patience
 from solvers.highs import engine as highs
 from tests.locations import DATA
 from tests.pipeline.test_race_of_engines import always_to_a_vertex
