@@ -52,6 +52,16 @@ from solvers.core.process_state import Slot
 ROUNDING = 1e-12
 """Part of the numbers that a ray adds up below which what is left of them is rounding."""
 
+NOISE = 1e-11
+"""A value this near to a bound is put on it: it is what double precision has left of that bound.
+
+Callers ask whether ``x > 0``, as CBC and GLPK, which write few digits, let them. Basic variables
+of 120 models of batteries left their bounds by up to 2e-12, by which 9 discharged as they charged.
+"""
+
+NOISE_WORTH = 1e-9
+"""Part of the objective that values put on their bounds may change it by."""
+
 APPROXIMATE_WITHIN = 1e-2
 """The largest relative error of an answer to a linear program that is still called approximate.
 
@@ -130,7 +140,8 @@ def _grade_lp_point(
         return answer
     # Moving basic columns on to their bounds can open a gap that the basic solution has not.
     as_given = _grade_lp(problem, outcome, point, options)
-    return as_given if as_given.solution_status is SolutionStatus.OPTIMAL else answer
+    is_more = as_given.solution_status.has_point > answer.solution_status.has_point
+    return as_given if is_more or as_given.solution_status is SolutionStatus.OPTIMAL else answer
 
 
 def _nearer(first: Outcome, second: Outcome) -> Outcome:
@@ -157,9 +168,37 @@ def _nearer(first: Outcome, second: Outcome) -> Outcome:
 
 
 def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
-    """Move values within tolerance of a bound or an integer exactly on to it, if rows allow."""
-    if not problem.is_mip and (x >= problem.lower).all() and (x <= problem.upper).all():
+    """Move values within tolerance of a bound or an integer exactly on to it, if rows allow.
+
+    A linear program's point that keeps its bounds loses noise only; its rows are not looked at.
+    """
+    room = np.minimum(x - problem.lower, problem.upper - x)
+    clean = _without_noise(problem, x, room)
+    if not problem.is_mip and (room >= 0).all():
+        return clean
+    for start in (clean, x) if clean is not x else (x,):
+        snapped = _snapped(problem, start, options)
+        if np.array_equal(snapped, x):
+            return x
+        allowed = max(options.tolerance, largest_relative_violation(problem, x))
+        if largest_relative_violation(problem, snapped) <= allowed:
+            return snapped
+    return x
+
+
+def _without_noise(problem: Problem, x: FloatArray, room: FloatArray) -> FloatArray:
+    """Put values next to a bound on it, where the objective is none the less the same."""
+    noise = (room > 0) & (room <= NOISE)
+    if not noise.any():
         return x
+    at_lower = x - problem.lower <= problem.upper - x
+    clean = np.where(noise, np.where(at_lower, problem.lower, problem.upper), x)
+    change = abs(problem.cost @ (clean - x))
+    return clean if change <= NOISE_WORTH * max(1.0, abs(problem.objective_at(x))) else x
+
+
+def _snapped(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
+    """Return a point on its integers and bounds, as far as it is within tolerance of them."""
     snapped = x.copy()
     if problem.is_mip:
         whole = problem.integrality & (np.abs(x - np.round(x)) <= options.integrality_tolerance)
@@ -168,10 +207,7 @@ def snap(problem: Problem, x: FloatArray, options: EngineOptions) -> FloatArray:
     size = np.maximum(1.0, np.abs(np.where(snapped < problem.lower, problem.lower, problem.upper)))
     near = (outside > 0) & (outside <= options.tolerance * size)
     snapped[near] = np.clip(snapped, problem.lower, problem.upper)[near]
-    if np.array_equal(snapped, x):
-        return x
-    allowed = max(options.tolerance, largest_relative_violation(problem, x))
-    return snapped if largest_relative_violation(problem, snapped) <= allowed else x
+    return snapped
 
 
 def gap_closed(objective: float, bound: float, options: EngineOptions) -> bool:

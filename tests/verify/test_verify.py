@@ -403,3 +403,37 @@ def test_points_have_no_negative_zeros(integrality: bool) -> None:
         x = verify(problem, claim, make_options()).x
         assert x is not None
         assert x[0] < 0 or not np.signbit(x[0])
+
+
+@pytest.mark.parametrize("integrality", [[False, False], [True, False]])
+def test_what_double_precision_leaves_of_a_bound_is_the_bound(integrality: list[bool]) -> None:
+    problem = Problem.from_arrays([1.0, 1.0], [[1.0, 1.0]], 1.0, upper=2.0, integrality=integrality)
+    claim = Outcome(
+        SolutionStatus.OPTIMAL,
+        StopReason.CONVERGED,
+        x=np.array([1.0, 3e-13]),
+        bound=1.0,
+        row_dual=np.array([1.0]),
+    )
+    answer = verify(problem, claim, make_options())
+    assert answer.solution_status is SolutionStatus.OPTIMAL
+    assert answer.x is not None
+    assert answer.x.tolist() == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("integrality", [[False, False], [True, False]])
+def test_a_tiny_value_that_counts_is_kept(integrality: list[bool]) -> None:
+    for cost, entry in ((1e11, 1.0), (1.0, 1e12)):
+        problem = Problem.from_arrays(
+            [1.0, cost], [[0.0, entry]], entry * 1e-12, integrality=integrality
+        )
+        claim = Outcome(
+            SolutionStatus.OPTIMAL,
+            StopReason.CONVERGED,
+            x=np.array([0.0, 1e-12]),
+            bound=cost * 1e-12,
+            row_dual=np.array([cost / entry]),
+        )
+        answer = verify(problem, claim, make_options())
+        assert answer.x is not None
+        assert answer.x[1] == 1e-12
