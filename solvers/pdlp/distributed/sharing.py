@@ -87,7 +87,8 @@ def share_out(
     packs = rows.nnz >= pack_from and not on_cpu
     packed = pack(rows.data, *rows.shape, threads) if packs else Packed()
     shares = np.array(group.shares)
-    own, other = sides_of(rows, columns, shares, plan, threads)
+    with group.on(0):
+        own, other = sides_of(rows, columns, shares, plan, threads, group.members[0])
     with ThreadPoolExecutor(1) as beside:
         by_column = beside.submit(share_matrix, group, columns, other, own, plan, packed, threads)
         by_row = share_matrix(group, rows, own, other, plan, packed, threads)

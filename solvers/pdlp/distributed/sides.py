@@ -23,10 +23,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.linear_algebra import SparseRows
+from solvers.core.device import Device, cpu
+from solvers.core.linear_algebra import MOST_SHORT, SparseRows
 from solvers.core.lp_answer import STEPS_PER_OWNER
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import FloatArray
+from solvers.pdlp.kernels.average import AVERAGE
+from solvers.pdlp.kernels.matrix import REAL_BYTES
 from solvers.sparse.order import order_both
 from solvers.sparse.shape import IndexArray, Plan
 
@@ -35,22 +38,63 @@ SWEEPS = 20
 fifth of all elements in seven after twenty, in three after three, and in no other after forty."""
 
 
+ON_DEVICE_FROM = 10_000_000
+"""Nonzeros from which a GPU averages: with 70 million 24 cores took a second."""
+
+LONGEST_ON_DEVICE = 1_000_000
+"""Entries of a row, which one warp adds up, to which it does."""
+
+
 def neighbouring_places(
-    rows: SparseRows, columns: SparseRows, threads: int
+    rows: SparseRows, columns: SparseRows, device: Device, threads: int
 ) -> tuple[FloatArray, FloatArray]:
     """Return places of rows (m,) and of columns (n,) in [0, 1], near for those that have to do.
 
     ``columns`` is the transpose of ``rows``, by its rows. What has no entries stays in the middle.
+    Large matrices are averaged on the ``device`` if it has room for their indices.
     """
-    from solvers.native.core_linear_algebra import average
-
-    threads = threads_for(rows.nnz, threads)
     row_place = np.full(rows.shape[0], 0.5)
     column_place = np.linspace(0.0, 1.0, rows.shape[1])
-    for _ in range(SWEEPS):
-        average(rows, column_place, row_place, threads)
-        average(columns, row_place, column_place, threads)
+    if _averages(device, rows, columns):
+        _average_there(rows, columns, row_place, column_place, device)
+    else:
+        from solvers.native.core_linear_algebra import average
+
+        threads = threads_for(rows.nnz, threads)
+        for _ in range(SWEEPS):
+            average(rows, column_place, row_place, threads)
+            average(columns, row_place, column_place, threads)
     return _spread(row_place), _spread(column_place)
+
+
+def _averages(device: Device, rows: SparseRows, columns: SparseRows) -> bool:
+    """Whether a device does it; matrices of more entries than 32 bits count are the host's."""
+    if device.kind == "cpu" or rows.nnz < ON_DEVICE_FROM or rows.nnz > MOST_SHORT:
+        return False
+    indices, starts = rows.indices.nbytes + columns.indices.nbytes, sum(rows.shape)
+    has_room = 2 * (indices + (REAL_BYTES + rows.indptr.itemsize) * starts) <= device.memory_free
+    longest = max(int(side.lengths.max(initial=0)) for side in (rows, columns))
+    return has_room and longest <= LONGEST_ON_DEVICE
+
+
+def _average_there(
+    rows: SparseRows,
+    columns: SparseRows,
+    row_place: FloatArray,
+    column_place: FloatArray,
+    device: Device,
+) -> None:
+    """Average places (m,) and (n,) on a device, which is the current one."""
+    of_rows, of_columns = (device.to_device(place) for place in (row_place, column_place))
+    steps = []
+    for matrix, places, means in ((rows, of_columns, of_rows), (columns, of_rows, of_columns)):
+        there = [device.to_device(part) for part in matrix.short_indices()]
+        steps.append((matrix.shape[0], there[1], there[0], places, means))
+    for _ in range(SWEEPS):
+        for step in steps:
+            AVERAGE["average"](*step)
+    device.fetch(of_rows, row_place)
+    device.fetch(of_columns, column_place)
 
 
 def _spread(places: FloatArray) -> FloatArray:
@@ -221,6 +265,7 @@ def sides_of(
     shares: FloatArray,
     plan: Plan,
     threads: int = 0,
+    device: Device | None = None,
 ) -> tuple[Side, Side]:
     """Share the rows and the columns of a matrix out over devices.
 
@@ -233,6 +278,8 @@ def sides_of(
         How rows are laid out.
     threads : int
         CPU threads at most; 0 for all.
+    device : Device, optional
+        The current one, if it is to help.
 
     Returns
     -------
@@ -242,7 +289,7 @@ def sides_of(
     found = _readers(rows, columns, shares, (None, None), threads)
     received = _received(found)
     if received > SCATTERED * (rows.shape[0] + rows.shape[1]):
-        places = neighbouring_places(rows, columns, threads)
+        places = neighbouring_places(rows, columns, device or cpu(), threads)
         other = _readers(rows, columns, shares, places, threads)
         found = other if _received(other) < BETTER * received else found
     orders = _orders(rows, columns, plan, threads)
