@@ -73,9 +73,9 @@ def structure_of(form: StandardForm, place: str) -> bytes:
 LONG, OF_MEAN = 50, 10.0
 """A column is long with more entries than this, and than this multiple of the mean."""
 
-BYTES_PER_PAIR = 80
-"""Memory that laying out the matrix takes for each product of two entries of a column: 44 to 63
-bytes for columns of 3 to 20 entries at random, and 16 more where indices have to be long."""
+BYTES_PER_PAIR = 64
+"""Memory that laying out the matrix takes for each product of two entries of a column: 40 to 51
+bytes for columns of 3 to 20 entries at random."""
 
 PAIRS_PER_ENTRY = 20
 """Products of two entries of a column, for each entry that the factor may have, above which they

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.interior_point.standard_form import matrix_on
-from solvers.native.interior_point_sorting import lexicographic_order
+from solvers.native.interior_point_products import lay_out
 
 IndexArray = npt.NDArray[np.signedinteger[Any]]
 
@@ -48,41 +48,36 @@ class Pattern:
 
     @classmethod
     def of(cls, by_column: Any, kept: BoolArray) -> Pattern:
-        """Lay out the matrix for A', a CSR matrix (columns, rows), with some columns kept."""
-        num_columns, num_rows = by_column.shape
+        """Lay out the matrix for A', a CSR matrix (columns, rows) in order, some columns kept."""
+        num_rows = by_column.shape[1]
+        places = sp.csr_array(
+            (np.arange(by_column.nnz), by_column.indices, by_column.indptr), shape=by_column.shape
+        ).tocsc()
+        matrix = _Matrix(
+            by_column.indptr.astype(np.int64),
+            by_column.indices.astype(np.int32, copy=False),
+            places.indptr.astype(np.int64),
+            places.indices.astype(np.int32, copy=False),
+            places.data,
+        )
+        number = np.where(kept, np.cumsum(kept) - 1, -1).astype(np.int32)
         num_kept = int(np.count_nonzero(kept))
-        size = num_kept + num_rows
-        first, second, source = _pairs(by_column, np.flatnonzero(~kept))
-        owner = np.repeat(np.arange(num_columns, dtype=np.int32), np.diff(by_column.indptr))
-        alone = np.flatnonzero(kept[owner])
-        pairs, constants = first.size, first.size + alone.size
-        low, high = (np.empty(constants + size, dtype=np.int32) for _ in range(2))
-        i, k = by_column.indices[first], by_column.indices[second]
-        np.minimum(i, k, out=low[:pairs], casting="same_kind")
-        np.maximum(i, k, out=high[:pairs], casting="same_kind")
-        high[pairs:constants] = by_column.indices[alone]
-        low[:pairs] += num_kept
-        high[:constants] += num_kept
-        low[pairs:constants] = (np.cumsum(kept) - 1)[owner[alone]]
-        low[constants:] = high[constants:] = np.arange(size)
-        del i, k, owner
-        column, row, place = _distinct(low, high, size)
-        del low, high
-        shape = (row.size, num_columns)
-        numbers = np.arange(pairs, dtype=place.dtype)
-        order = sp.csr_array((numbers, (place[:pairs], source)), shape=shape)
+        size, pairs = num_kept + num_rows, pair_count(by_column, kept)
+        alone = int(np.diff(by_column.indptr)[kept].sum())
+        laid = _Layout.with_room_for(pairs, alone, size)
+        entries = lay_out(matrix, number, num_kept, laid)
         return cls(
             kept=np.flatnonzero(kept),
             size=size,
-            row=row,
-            column=column,
-            on_diagonal=place[constants:],
-            starts=order.indptr,
-            columns=order.indices,
-            first=first[order.data],
-            second=second[order.data],
-            alone=alone,
-            alone_at=place[pairs:constants],
+            row=laid.row[:entries].copy(),
+            column=laid.column[:entries].copy(),
+            on_diagonal=laid.on_diagonal,
+            starts=laid.starts[: entries + 1].astype(_index_type(pairs)),
+            columns=laid.columns,
+            first=laid.first.astype(_index_type(by_column.nnz), copy=False),
+            second=laid.second.astype(_index_type(by_column.nnz), copy=False),
+            alone=laid.alone,
+            alone_at=laid.alone_at,
         )
 
     def assembly(self, by_column: Any) -> Assembly:
@@ -147,36 +142,40 @@ def pair_count(by_column: Any, kept: BoolArray) -> int:
     return int((counts * (counts + 1) // 2).sum())
 
 
-def _distinct(
-    column: npt.NDArray[np.int32], row: npt.NDArray[np.int32], size: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], IndexArray]:
-    """Return the distinct entries by columns, and the place of each entry among them."""
-    order = np.empty(column.size, dtype=np.int64)
-    lexicographic_order(column, row, size, order)
-    column, row = column[order], row[order]
-    is_new = np.empty(column.size, dtype=bool)
-    is_new[:1] = True
-    np.not_equal(column[1:], column[:-1], out=is_new[1:])
-    is_new[1:] |= row[1:] != row[:-1]
-    kind = np.int32 if column.size <= np.iinfo(np.int32).max else np.int64
-    place: IndexArray = np.empty(column.size, dtype=kind)
-    place[order] = np.cumsum(is_new, dtype=kind) - 1
-    return column[is_new], row[is_new], place
+class _Matrix(NamedTuple):
+    """A by columns, and by rows with the places of their entries there."""
+
+    starts: npt.NDArray[np.int64]
+    rows: npt.NDArray[np.int32]
+    row_starts: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int32]
+    places: npt.NDArray[np.int64]
 
 
-def _pairs(by_column: Any, columns: npt.NDArray[Any]) -> tuple[IndexArray, IndexArray, IndexArray]:
-    """Return, for every two entries of each column, their places among all entries, and it."""
-    starts, counts = by_column.indptr[columns], np.diff(by_column.indptr)[columns]
-    columns = columns.astype(np.int32)
-    found: list[tuple[IndexArray, IndexArray, IndexArray]] = []
-    for count in np.unique(counts[counts > 0]).tolist():
-        these = counts == count
-        low, high = (part.astype(np.int32) for part in np.tril_indices(count))
-        first, second = starts[these, None] + low, starts[these, None] + high
-        source = np.broadcast_to(columns[these, None], first.shape)
-        found.append((first.ravel(), second.ravel(), source.ravel()))
-    if not found:
-        nothing = np.zeros(0, dtype=np.int32)
-        return nothing, nothing, nothing
-    first, second, source = (np.concatenate(part) for part in zip(*found, strict=True))
-    return first, second, source
+class _Layout(NamedTuple):
+    """The arrays of a pattern, with room for as many entries as there may be."""
+
+    row: npt.NDArray[np.int32]
+    column: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int64]
+    columns: npt.NDArray[np.int32]
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    alone: npt.NDArray[np.int64]
+    alone_at: npt.NDArray[np.int64]
+    on_diagonal: npt.NDArray[np.int64]
+
+    @classmethod
+    def with_room_for(cls, pairs: int, alone: int, size: int) -> _Layout:
+        """Return arrays for so many products, entries of kept columns, and rows of the system."""
+        most = pairs + alone + size
+        row, column = (np.empty(most, dtype=np.int32) for _ in range(2))
+        first, second = (np.empty(pairs, dtype=np.int64) for _ in range(2))
+        places = (np.empty(count, dtype=np.int64) for count in (alone, alone, size))
+        starts, columns = np.empty(most + 1, dtype=np.int64), np.empty(pairs, dtype=np.int32)
+        return cls(row, column, starts, columns, first, second, *places)
+
+
+def _index_type(most: int) -> type[np.signedinteger[Any]]:
+    """Return the shortest type of indices up to ``most``."""
+    return np.int32 if most <= np.iinfo(np.int32).max else np.int64

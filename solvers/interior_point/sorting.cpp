@@ -1,7 +1,7 @@
 // Places of a matrix in the order of its rows and columns, in linear time.
 //
-// Laying out the normal equations of 16 models of Netlib and lp-large takes 1.55 s of processor
-// time with this, and 2.31 with NumPy's sort of one key of 64 bits.
+// With NumPy's sort of one key of 64 bits the layout of 16 models of Netlib and lp-large took half
+// as long again.
 #include <numeric>
 #include <stdexcept>
 #include <vector>

@@ -178,7 +178,7 @@ def test_a_limit_ends_the_preparation_at_its_next_step(
     progress = Progress()
     entered: list[str] = []
     steps = {
-        "find_scaling": (import_module(StandardForm.__module__), "_line_size"),
+        "find_scaling": (import_module(StandardForm.__module__), "rescale_lines"),
         "Pattern.of": (analysis.Pattern, "of"),
         "elimination_order": (on_host, "elimination_order"),
         "the end": (OnHost, "factorise"),
