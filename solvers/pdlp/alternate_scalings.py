@@ -21,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
+from solvers.pdlp.compact import parked
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.execution import iteration_blocks
@@ -306,11 +307,13 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
     began = time.perf_counter()
     records = _advance(state, progress)
     found = ScalingTrial(state, settings, seconds=time.perf_counter() - began)
-    metrics = state.problem.column_metric, state.problem.row_metric
+    del state
+    metrics = (there.column_metric, there.row_metric)
     tried = [[np.sqrt(part) for part in _samples(metrics, there.device)]]
     errors = [_error(record) for record in records]
     least = errors[-1] / CLEARLY
     is_over = _is_nearly_done(errors, options.tolerance)
+    make_ready: Callable[[], None] | None = None
     for rival in (without_curtis_reid(settings), _without_ridge(settings)):
         longest = SHARE * progress.time_left
         if is_over or time.perf_counter() - whole > longest or progress.should_stop():
@@ -325,18 +328,23 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
         if progress.should_stop():
             break
         tried.append(samples)
-        del state  # one that has lost leaves its memory to the next
-        state = begin(rescaled(there, scaling), options, progress, start, rival)
+        make_ready = make_ready or parked(found.state)
+        there = rescaled(there, scaling)
+        del scaling
+        state = begin(there, options, progress, start, rival)
         began = time.perf_counter()
         records = _advance(state, progress, errors)
         seconds = time.perf_counter() - began
         error, is_over = _error(records[-1]), records[-1].stop is Stop.OPTIMAL
         progress.log(f"Tried another scaling: an error of {error:.1e} instead of {errors[-1]:.1e}.")
         if error < least:
-            least = error
+            least, make_ready = error, None
             found = found.left_for(state, rival, seconds)
         else:
             found = found.kept_from(records[-1], seconds)
+        del state  # one that has lost leaves its memory to the next
+    if make_ready is not None:
+        make_ready()
     return found
 
 

@@ -18,13 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from solvers.core.lp_answer import Answer
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
+from solvers.pdlp.compact import Compact
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.part import (
     ANSWER,
@@ -47,39 +47,12 @@ from solvers.pdlp.termination import Record, on_original
 
 
 @dataclass(frozen=True, eq=False)
-class _Compact:
-    """A vector for later, without its zeros where these are more than a third of it."""
-
-    size: int
-    places: npt.NDArray[np.int32] | None
-    values: FloatArray
-
-    @classmethod
-    def of(cls, vector: FloatArray) -> _Compact:
-        """Keep a vector, the array itself where it has few zeros."""
-        filled = np.count_nonzero(vector)
-        if 3 * filled > 2 * vector.size:
-            return cls(vector.size, None, vector)
-        places = np.flatnonzero(vector).astype(np.int32)
-        return cls(vector.size, places, vector[places])
-
-    @property
-    def vector(self) -> FloatArray:
-        """The vector (size,)."""
-        if self.places is None:
-            return self.values
-        found = np.zeros(self.size)
-        found[self.places] = self.values
-        return found
-
-
-@dataclass(frozen=True, eq=False)
 class _Snapshot:
     """Where the iteration was at a look: point (n,) and duals (m,) of the whole."""
 
     iterations: int
-    x: _Compact
-    y: _Compact
+    x: Compact
+    y: Compact
 
 
 @dataclass(eq=False)
@@ -316,7 +289,7 @@ class Compaction:
         """Note where the iteration is, and forget what is too long ago to matter."""
         self._last_error = record.statistics.worst
         first = self._snapshots.index(self._earlier(record.iterations))
-        here = _Snapshot(record.iterations, _Compact.of(now.x), _Compact.of(now.row_dual))
+        here = _Snapshot(record.iterations, Compact.of(now.x), Compact.of(now.row_dual))
         self._snapshots = [*self._snapshots[first:], here]
         self._schedule(record.iterations)
 
@@ -329,4 +302,4 @@ class Compaction:
         """Return where the projected point of the whole problem is, which is no work."""
         there, whole = self._whole.problem, self._whole
         x, y = there.columns_to_host(whole.x.projection), there.rows_to_host(whole.y.projection)
-        return _Snapshot(iterations, _Compact.of(x), _Compact.of(y))
+        return _Snapshot(iterations, Compact.of(x), Compact.of(y))
