@@ -266,6 +266,23 @@ def test_points_short_of_optimal_and_pools_come_back():
     assert back.candidate.shape == (60,)
 
 
+def test_a_long_row_is_not_looked_at_for_each_of_its_columns():
+    """Of columns that might be its slack the last is, once the others have left."""
+    leaving, possible, entries = 2_000, 400, 2_401
+    cost = np.repeat([-1.0, 1.0, -1.0], [possible, leaving, 1])
+    upper = np.repeat([2.0 / possible, 1.0, 5.0], [possible, leaving, 1])
+    problem = Problem.from_arrays(cost, np.ones((1, entries)), -INF, 4.0, upper=upper)
+    workspace = steps.begin(problem, 10**9)
+    light._reduce(workspace, Progress())
+    kinds = workspace.kind[: workspace.count[steps.STEPS]].tolist()
+    assert kinds.count(steps.FIXED_COLUMN) == possible + leaving
+    assert kinds.count(steps.ABSORBED_AT_UPPER) == 1
+    assert workspace.count[steps.WORK] < 20 * entries
+    answer = reduced_and_back(problem)
+    assert answer.x is not None
+    assert problem.objective_at(answer.x) == pytest.approx(-4.0)
+
+
 def test_work_is_limited():
     problem = random_lp(2, 40, 60, density=0.2)
     workspace = steps.begin(problem, 0)

@@ -4,6 +4,10 @@
 // upper side is. Where these signs alone say that the reduced cost ``c - a'y`` of a column cannot
 // be negative, the column goes to its lower bound; where it is without that bound and costs
 // nothing, it recedes so far that all its rows hold, and they go with it.
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
 #include "workspace.h"
 
 // A column with one entry becomes slack of its row.
@@ -23,24 +27,102 @@
 
 namespace presolve::light {
 
-/// Whether nothing keeps a row from its lower side but that side.
-template <class W> bool reaches_lower(const W &w, std::int64_t i, std::int64_t j, double least) {
-    if (w.row_lower[i] == -INF)
-        return false;
-    return least == -INF || w.row_lower[i] - activity_range(w, i, j).most >= least;
+/// Entries from which the range of a row's activity is kept after a look. Some rows go through all
+/// of a model, and have thousands of columns each of which may be their slack.
+constexpr std::int64_t LONG_ROW = 1000;
+
+/// The range of a row's activity as columns leave it, and how many terms it has been made of.
+struct Kept {
+    double least, most, size;
+    std::int64_t terms;
+
+    /// By how much it may differ from a sum over the columns that are left.
+    double error() const {
+        return 2.0 * static_cast<double>(terms) * std::numeric_limits<double>::epsilon() * size;
+    }
+};
+
+/// A workspace whose bounds of columns stay, with the ranges of long rows.
+template <class Index> struct Watched : Workspace<Index> {
+    std::unordered_map<std::int64_t, Kept> &ranges;
+
+    void lost(std::int64_t i, std::int64_t j, double a) const {
+        if (ranges.empty())
+            return;
+        const auto found = ranges.find(i);
+        if (found != ranges.end())
+            leave(found->second, j, a);
+    }
+
+    /// Let a column leave a range.
+    void leave(Kept &range, std::int64_t j, double a) const {
+        const double at_lower = a * this->lower[j], at_upper = a * this->upper[j];
+        range.least -= std::min(at_lower, at_upper);
+        range.most -= std::max(at_lower, at_upper);
+        range.terms += 1;
+    }
+};
+
+/// What is kept of a long row's range, but for a column; nothing where it is not finite.
+template <class Index>
+std::optional<Kept> kept_range(const Watched<Index> &w, std::int64_t i, std::int64_t j, double a) {
+    if (w.by_row.length(i) < LONG_ROW)
+        return {};
+    auto found = w.ranges.find(i);
+    if (found == w.ranges.end()) {
+        const Range range = activity_range(w, i, -1);
+        const double size = std::max(range.least_error, range.most_error) / ROUNDING;
+        found = w.ranges.emplace(i, Kept{range.least, range.most, size, w.by_row.length(i)}).first;
+    }
+    Kept range = found->second;
+    if (!(std::abs(range.least) < INF && std::abs(range.most) < INF))
+        return {};
+    w.leave(range, j, a);
+    return range;
 }
 
-template <class W> bool reaches_upper(const W &w, std::int64_t i, std::int64_t j, double most) {
-    if (w.row_upper[i] == INF)
+/// Whether holds(least, most) of a row's range but for a column, which has an entry ``a`` in it.
+///
+/// What holds of a range holds of any within it. So what is kept of it often tells for certain.
+template <class W, class Holds>
+bool holds_of_range(const W &w, std::int64_t i, std::int64_t j, double a, const Holds &holds) {
+    if (const auto kept = kept_range(w, i, j, a)) {
+        const double error = kept->error();
+        if (holds(kept->least - error, kept->most + error))
+            return true;
+        if (!holds(kept->least + error, kept->most - error))
+            return false;
+    }
+    const Range range = activity_range(w, i, j);
+    return holds(range.least, range.most);
+}
+
+/// Whether nothing keeps a row from its lower side but that side.
+template <class W>
+bool reaches_lower(const W &w, std::int64_t i, std::int64_t j, double a, double bound) {
+    const double side = w.row_lower[i];
+    if (side == -INF)
         return false;
-    return most == INF || w.row_upper[i] - activity_range(w, i, j).least <= most;
+    return bound == -INF || holds_of_range(w, i, j, a, [&](double /*least*/, double most) {
+               return side - most >= bound;
+           });
+}
+
+template <class W>
+bool reaches_upper(const W &w, std::int64_t i, std::int64_t j, double a, double bound) {
+    const double side = w.row_upper[i];
+    if (side == INF)
+        return false;
+    return bound == INF || holds_of_range(w, i, j, a, [&](double least, double /*most*/) {
+               return side - least <= bound;
+           });
 }
 
 /// Whether what is left of a row without a column is redundant.
 template <class W>
-bool holds_anyway(const W &w, std::int64_t i, std::int64_t j, double low, double high) {
-    const Range range = activity_range(w, i, j);
-    return range.least >= low && range.most <= high;
+bool holds_anyway(const W &w, std::int64_t i, std::int64_t j, double a, double low, double high) {
+    return holds_of_range(w, i, j, a,
+                          [&](double least, double most) { return least >= low && most <= high; });
 }
 
 /// Charge the row at ``price`` to its columns, and the side it stands at to the offset.
@@ -80,16 +162,16 @@ template <class W> void absorb(const W &w, std::int64_t j) {
     } else if (price == 0.0) {
         kind = ABSORBED_BETWEEN;
         new_high = shifted(high, least);
-    } else if (price > 0.0 && reaches_lower(w, i, j, least)) {
+    } else if (price > 0.0 && reaches_lower(w, i, j, a, least)) {
         new_high = INF;
-    } else if (price < 0.0 && reaches_upper(w, i, j, most)) {
+    } else if (price < 0.0 && reaches_upper(w, i, j, a, most)) {
         kind = ABSORBED_AT_UPPER;
         new_low = -INF;
         new_high = shifted(high, least);
     } else {
         return;
     }
-    if (price != 0.0 && !holds_anyway(w, i, j, new_low, new_high))
+    if (price != 0.0 && !holds_anyway(w, i, j, a, new_low, new_high))
         return;
     remove_column(w, j, note(w, kind, i, j, low, high, a, price), 0.0);
     w.row_lower[i] = new_low;
@@ -164,8 +246,10 @@ template <class W> void reduce_column(const W &w, std::int64_t j) {
 }
 
 /// Look at every column that changed.
-template <class Index> void reduce_columns(const Workspace<Index> &w, int threads) {
-    check(w);
+template <class Index> void reduce_columns(const Workspace<Index> &workspace, int threads) {
+    check(workspace);
+    std::unordered_map<std::int64_t, Kept> ranges;
+    const Watched<Index> w{workspace, ranges};
     w.count[WORK] += w.columns() / FLAGS_PER_LOOK;
     screen(w, w.column_changed, w.column_removed, w.by_column, threads,
            [&](std::int64_t j) { return says_something(w, j); });

@@ -92,6 +92,9 @@ template <class Index> struct Workspace {
     std::int64_t columns() const { return column_removed.size(); }
     bool has_row(std::int64_t i) const { return row_removed[i] == ALIVE; }
     bool has_column(std::int64_t j) const { return column_removed[j] == ALIVE; }
+
+    /// Hear that a row has lost a column, of which it has an entry a: nobody keeps anything here.
+    void lost(std::int64_t /*i*/, std::int64_t /*j*/, double /*a*/) const {}
 };
 
 /// Refuse arrays that do not belong together, of those that the way back reads, with room for so
@@ -186,6 +189,7 @@ template <class W> void remove_column(const W &w, std::int64_t j, std::int64_t s
             continue;
         w.row_length[i] -= 1;
         w.row_changed[i] = true;
+        w.lost(i, j, w.by_column.data[entry]);
         if (value != 0.0) {
             const double shift = w.by_column.data[entry] * value;
             w.row_lower[i] = shifted(w.row_lower[i], shift);
