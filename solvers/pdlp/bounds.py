@@ -16,6 +16,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.machine import threads_for
 from solvers.core.problem import FloatArray
+from solvers.sparse.slices import ordered
 
 OTHERS = 255
 """The code of an element whose bounds are read, and the number of other codes."""
@@ -62,5 +63,5 @@ class Coded:
 
         ``place`` brings codes there.
         """
-        codes = self.codes if order is None else self.codes[order]
+        codes = self.codes if order is None else ordered(self.codes, order)
         return Coded(place(codes), device.to_device(self.pairs), self.bytes)

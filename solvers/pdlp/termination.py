@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from solvers.core.linear_algebra import size_range
 from solvers.core.lp_answer import (
     Answer,
     LpErrors,
@@ -31,6 +30,7 @@ from solvers.core.lp_answer import (
 from solvers.core.machine import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.vectors import size_range
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, CertificateSettings
 from solvers.pdlp.state import Iterate, State

@@ -176,7 +176,8 @@ bool order_by_length(Span<const Index> starts, Span<const std::int32_t> turn,
 }
 
 /// Bring values into an order: place i gets that of ``order[i]``.
-void take(Span<const double> values, Span<const std::int32_t> order, Span<double> taken,
+template <class Value>
+void take(Span<const Value> values, Span<const std::int32_t> order, Span<Value> taken,
           int threads) {
     check_length("taken", taken.size(), order.size());
     parallel_for(threads, order.size(), [&](std::int64_t i) { taken[i] = values[order[i]]; });
@@ -245,7 +246,8 @@ template <class Index> void declare(native::Module &module) {
 NATIVE_MODULE(sparse_slices) {
     expose(module, "distinct_values", &distinct_values, "values", "found", "threads");
     expose(module, "are_single", &are_single, "values", "threads");
-    expose(module, "take", &take, "values", "order", "taken", "threads");
+    expose(module, "take", &take<double>, "values", "order", "taken", "threads");
+    expose(module, "take", &take<std::uint8_t>, "values", "order", "taken", "threads");
     expose(module, "put_back", &put_back, "values", "order", "all", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);

@@ -18,7 +18,7 @@ On a CPU a slice is simply a row in its place (``height`` 1), and nothing is cop
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ STEPS_PER_ENTRY, STEPS_PER_CHOICE = 4, 10_000
 is seen whether threads pay."""
 
 FloatArray = npt.NDArray[np.float64]
+Figures = TypeVar("Figures", FloatArray, npt.NDArray[np.uint8])
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +188,11 @@ class Slices:
         return int(self.indices.size) / max(1, self.nonzeros) - 1.0
 
 
-def ordered(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatArray:
-    """Return the figures of rows (rows,) in the order in which the rows are laid out."""
+def ordered(values: Figures, order: IndexArray, threads: int = 0) -> Figures:
+    """Return the figures of rows (rows,), or codes, in the order in which rows are laid out."""
     from solvers.native.sparse_slices import take
 
-    found = np.empty(order.size)
+    found = np.empty_like(values, shape=order.size)
     take(values, order.astype(np.int32, copy=False), found, threads_for(order.size, threads))
     return found
 
