@@ -31,6 +31,7 @@ FIXED = (
     *("MOST_ROWS", "FETCHED", "SLOT_BITS", "MARK_BITS", "LANES", "OTHERS", "SUMS", "BLOCK"),
     *("MOST_TEAMS", "MOST_LEVELS", "STAGES", "THREADS", "WARPS", "EACH", "TABLE_BITS", "WORD"),
     *("FRACTION_BITS", "HISTORY_BITS", "EPOCH_SHIFT", "KIND_SHIFT", "CHUNK", "LARGEST_RISE"),
+    "ROW_SIZE",
 )
 """Constants that the compiler has to know: sizes of arrays and what templates are made for."""
 

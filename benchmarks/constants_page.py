@@ -54,7 +54,8 @@ def lines_of(record: Mapping[str, Any]) -> list[str]:
     """Return the lines between the marks."""
     rows: Sequence[Mapping[str, Any]] = record["rows"]
     lines = ["```bash", *_wrapped(record["command"].split(), " \\", "    "), "```", ""]
-    lines += [*(_noise(one) for one in record["noise"]), ""] if record["noise"] else []
+    noise = sorted(record["noise"], key=lambda one: str(one["group"]))
+    lines += [*(_noise(one) for one in noise), ""] if noise else []
     lines += ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
     nothing: list[str] = []
     unmeasured: list[str] = []
