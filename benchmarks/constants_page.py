@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,9 @@ WIDTH = 110
 """Characters of a line of a list."""
 
 WORDS = ("half", "twice")
+
+TOLD = ("changed", "more")
+"""What is said of each other seed."""
 
 NOTHING = (
     "Neither half nor twice of these changes anything, on as many models as stand beside each:"
@@ -54,8 +57,7 @@ def lines_of(record: Mapping[str, Any]) -> list[str]:
     """Return the lines between the marks."""
     rows: Sequence[Mapping[str, Any]] = record["rows"]
     lines = ["```bash", *_wrapped(record["command"].split(), " \\", "    "), "```", ""]
-    noise = sorted(record["noise"], key=lambda one: str(one["group"]))
-    lines += [*(_noise(one) for one in noise), ""] if noise else []
+    lines += [*_noise(record["noise"]), ""] if record["noise"] else []
     lines += ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
     nothing: list[str] = []
     unmeasured: list[str] = []
@@ -84,10 +86,13 @@ def _cell(changed: int | None, more: str) -> str:
     return f"{changed}: {more}" if changed else "0"
 
 
-def _noise(one: Mapping[str, Any]) -> str:
-    where = f", `{one['group']}`" if one["group"] else ""
-    more = f", {one['more']}" if one["more"] else ""
-    return f"* Another seed{where}: {one['changed']} of {one['models']} differ{more}."
+def _noise(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield what other seeds change, a line for each heuristic."""
+    for group in sorted({str(one["group"]) for one in found}):
+        own = [one for one in found if one["group"] == group]
+        changed, more = (" and ".join(dict.fromkeys(f"{one[key]}" for one in own)) for key in TOLD)
+        where, told = f", `{group}`" if group else "", f", {more}" if more else ""
+        yield f"* Another seed{where}: {changed} of {own[0]['models']} differ{told}."
 
 
 def _wrapped(words: Sequence[str], end: str = "", begin: str = "") -> list[str]:
