@@ -15,7 +15,7 @@ from gpu_bridge.pipeline import contenders as module
 from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
-from gpu_bridge.pipeline.turns import OBSERVED, Forecast, Turns
+from gpu_bridge.pipeline.turns import ASKED, OBSERVED, Forecast, Turns
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
@@ -219,3 +219,21 @@ def test_interior_point_prepares_as_soon_as_pdlp_of_a_large_model_has_begun() ->
     first_order.iteration(200, primal_residual=1.0, dual_residual=1.0, gap=1.0)
     waiting.join(10.0)
     assert not waiting.is_alive()
+
+
+def test_a_point_that_is_held_is_taken_where_none_is_nearer() -> None:
+    clock, both = Clock(10.5), Turns(2_000_000_000, 1e-6)  # which has hours to hand one out
+    clock.now = 10.0
+    first_order = both.first_order(clock)
+    near = Outcome(SolutionStatus.NOTHING, StopReason.TIME_LIMIT, candidate=np.ones(2))
+    first_order.hold(near)
+    taken: list[Start | None] = []
+    latest = threading.Thread(target=lambda: taken.append(both.point(clock)), daemon=True)
+    latest.start()
+    latest.join(3 * LOOK_AGAIN)
+    assert not taken
+    for step in range(ASKED):
+        first_order.iteration(step, primal_residual=1.0, dual_residual=1.0, gap=1.0)
+    latest.join(10.0)
+    assert taken[0] is not None
+    assert taken[0].x is near.candidate
