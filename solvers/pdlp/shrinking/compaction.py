@@ -148,13 +148,15 @@ class Compaction:
         self._remember(record, now)
         if kept is None:
             return False
+        x, y = now.x, now.row_dual
+        del now  # what else it tells takes as much memory as they
         here = self.here
         if self._returns > self._settings.returns:
             self._progress.log("What is left out keeps coming back; going on with everything.")
             self.give_up(record)
             return True
         if self._has_paid(record.iterations):
-            self._enter(kept, record, before, now)
+            self._enter(kept, record, before, x, y)
         else:  # everything is there already
             self._progress.log("Something that was left out comes back, and with it everything.")
             self.leave(record)
@@ -244,22 +246,25 @@ class Compaction:
         part = settings.entries_of_part + settings.entries_of_part_each * more
         return each * (iterations - self._moved_at) >= part
 
-    def _enter(self, kept: Kept, record: Record, before: _Snapshot, now: Answer) -> None:
+    def _enter(
+        self, kept: Kept, record: Record, before: _Snapshot, x: FloatArray, y: FloatArray
+    ) -> None:
         """Make a part and go on there, unless it is empty or there is no memory for it."""
         whole, problem = self._whole, self._problem
-        part = leave_out(problem, kept, now.x, whole.threads)
+        part = leave_out(problem, kept, x, whole.threads)
         if part.problem.num_nonzeros == 0:
             return
         old_factor = 1.0 if self._inside is None else self._inside.weight_factor
         self.leave(record)
         try:
-            state = enter(part, whole, now.x, now.row_dual, self._options, self._progress)
+            state = enter(part, whole, x, y, self._options, self._progress)
         except Exception as error:
             if not whole.problem.device.is_out_of_memory(error):
                 raise
             self._is_on = False
             return
-        factor = weight_factor(part, state, whole, now, Start(before.x.vector, before.y.vector))
+        then = Start(before.x.vector, before.y.vector)
+        factor = weight_factor(part, state, whole, Start(x, y), then)
         take_over(state, record, factor / old_factor)
         self._moved(record)
         self._inside = _Inside(part, state, factor)

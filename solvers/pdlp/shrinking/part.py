@@ -249,7 +249,7 @@ def set_weight(control: FloatArray, record: Record, factor: float) -> None:
     control[Control.SIGMA] = control[Control.STEP] * control[Control.WEIGHT]
 
 
-def weight_factor(part: Part, inside: State, whole: State, now: Answer, before: Start) -> float:
+def weight_factor(part: Part, inside: State, whole: State, now: Start, before: Start) -> float:
     """Return by what the weight of the whole is to be multiplied to fit the part.
 
     ``now`` and ``before`` are where the whole is, and was a while ago.
@@ -260,7 +260,8 @@ def weight_factor(part: Part, inside: State, whole: State, now: Answer, before: 
         (now.row_dual, before.row_dual, part.rows, own.row_scale(), all_of_it.row_scale()),
         (now.x, before.x, part.columns, own.column_scale(), all_of_it.column_scale()),
     ):
-        assert then is not None  # a look has both
+        assert here is not None  # a look has both
+        assert then is not None
         change = here[kept] - then[kept]
         apart, after = euclidean(change / old[kept]), euclidean(change / new)
         ratios.append(after / apart if apart > 0.0 else 1.0)
