@@ -131,9 +131,9 @@ void undo_step(const W &w, std::int64_t step, Span<std::int8_t> columns, Span<st
 
 /// Complete statuses of columns (n,) and rows (m,), which hold those of the reduced problem.
 template <class Index>
-void undo_basis(const Workspace<Index> &w, Span<std::int8_t> columns, Span<std::int8_t> rows,
+void undo_basis(const Record<Index> &w, Span<std::int8_t> columns, Span<std::int8_t> rows,
                 Span<const std::int64_t> place, Span<const std::int64_t> leaning) {
-    check_record(w);
+    check(w);
     check_length("columns", columns.size(), w.columns());
     check_length("rows", rows.size(), w.rows());
     check_length("place", place.size(), w.count[STEPS]);

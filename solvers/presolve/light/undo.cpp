@@ -99,9 +99,9 @@ template <class W> Place split(const W &w, Span<double> x, std::int64_t step, do
 /// ``activity`` (m,) is scratch; ``place`` (steps,) says what holds each value that was chosen: for
 /// the basis, as workspace.h has it, or the row that holds a receding column.
 template <class Index>
-void undo_point(const Workspace<Index> &w, Span<double> x, Span<double> activity,
+void undo_point(const Record<Index> &w, Span<double> x, Span<double> activity,
                 Span<std::int64_t> place, double scale) {
-    check_record(w);
+    check(w);
     check_length("x", x.size(), w.columns());
     check_length("activity", activity.size(), w.rows());
     check_length("place", place.size(), w.count[STEPS]);
@@ -225,9 +225,9 @@ void undo_duals_of(const W &w, std::int64_t step, Span<double> y, Span<double> z
 /// ``z`` (n,) is scratch; ``leaning`` (steps,) says, for the basis, which way a multiplier leaned
 /// that two had to share, and for a forcing row 1 + the column that fixes its dual.
 template <class Index>
-void undo_duals(const Workspace<Index> &w, Span<double> y, Span<double> z,
-                Span<std::int64_t> leaning, double scale) {
-    check_record(w);
+void undo_duals(const Record<Index> &w, Span<double> y, Span<double> z, Span<std::int64_t> leaning,
+                double scale) {
+    check(w);
     check_length("y", y.size(), w.rows());
     check_length("z", z.size(), w.columns());
     check_length("leaning", leaning.size(), w.count[STEPS]);
@@ -244,8 +244,8 @@ void undo_duals(const Workspace<Index> &w, Span<double> y, Span<double> z,
 ///
 /// What is fixed or slack needs no change; a merged column stands for the sum of two. NaN, the
 /// unknown, stays NaN.
-template <class Index> void forward_point(const Workspace<Index> &w, Span<double> x) {
-    check_record(w);
+template <class Index> void forward_point(const Record<Index> &w, Span<double> x) {
+    check(w);
     check_length("x", x.size(), w.columns());
     for (std::int64_t step = 0; step < w.count[STEPS]; ++step)
         if (w.kind[step] == PARALLEL_COLUMN)
@@ -256,8 +256,8 @@ template <class Index> void forward_point(const Workspace<Index> &w, Span<double
 /// Change ``y`` (m,) so that its living entries are duals of the reduced problem.
 ///
 /// The multiplier of a row that became a bound is in the reduced cost of its column.
-template <class Index> void forward_duals(const Workspace<Index> &w, Span<double> y) {
-    check_record(w);
+template <class Index> void forward_duals(const Record<Index> &w, Span<double> y) {
+    check(w);
     check_length("y", y.size(), w.rows());
     for (std::int64_t step = 0; step < w.count[STEPS]; ++step) {
         const std::int64_t i = w.row[step];

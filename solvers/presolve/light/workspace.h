@@ -97,9 +97,46 @@ template <class Index> struct Workspace {
     void lost(std::int64_t /*i*/, std::int64_t /*j*/, double /*a*/) const {}
 };
 
-/// Refuse arrays that do not belong together, of those that the way back reads, with room for so
-/// many steps.
-template <class Index> void check_record(const Workspace<Index> &w, std::int64_t steps) {
+/// Refuse arrays that do not belong together.
+template <class Index> void check(const Workspace<Index> &w) {
+    const std::int64_t m = w.rows(), n = w.columns();
+    native::check_rows("by_row", w.by_row, m);
+    native::check_rows("by_column", w.by_column, n);
+    for (const auto &one : {w.cost, w.lower, w.upper})
+        check_length("cost, lower or upper", one.size(), n);
+    for (const auto &one : {w.row_lower, w.row_upper, w.row_size})
+        check_length("row_lower, row_upper or row_size", one.size(), m);
+    check_length("row_length", w.row_length.size(), m);
+    check_length("row_changed", w.row_changed.size(), m);
+    check_length("column_length", w.column_length.size(), n);
+    check_length("column_changed", w.column_changed.size(), n);
+    check_length("kind", w.kind.size(), m + n);
+    check_length("row", w.row.size(), m + n);
+    check_length("column", w.column.size(), m + n);
+    check_length("payload", w.payload.shape(0), m + n);
+    check_length("payload", w.payload.shape(1), 4);
+    check_length("count", w.count.size(), COUNTERS);
+    check_length("total", w.total.size(), 1);
+}
+
+/// What the way back reads of a workspace that is done with (workspace.py).
+template <class Index> struct Record {
+    SparseRows<Index> by_row, by_column;
+    Span<const double> cost, lower, upper, row_lower, row_upper;
+    Span<const std::int64_t> row_removed, column_removed;
+    Span<const std::int8_t> kind;
+    Span<const std::int64_t> row, column;
+    Grid<const double> payload;
+    Span<const std::int64_t> count;
+
+    std::int64_t rows() const { return row_removed.size(); }
+    std::int64_t columns() const { return column_removed.size(); }
+    bool has_row(std::int64_t i) const { return row_removed[i] == ALIVE; }
+    bool has_column(std::int64_t j) const { return column_removed[j] == ALIVE; }
+};
+
+/// Refuse arrays that do not belong together.
+template <class Index> void check(const Record<Index> &w) {
     const std::int64_t m = w.rows(), n = w.columns();
     native::check_rows("by_row", w.by_row, m);
     native::check_rows("by_column", w.by_column, n);
@@ -107,30 +144,12 @@ template <class Index> void check_record(const Workspace<Index> &w, std::int64_t
         check_length("cost, lower or upper", one.size(), n);
     for (const auto &one : {w.row_lower, w.row_upper})
         check_length("row_lower or row_upper", one.size(), m);
-    check_length("kind", w.kind.size(), steps);
-    check_length("row", w.row.size(), steps);
-    check_length("column", w.column.size(), steps);
-    check_length("payload", w.payload.shape(0), steps);
+    check_length("count", w.count.size(), COUNTERS);
+    check_length("kind", w.kind.size(), w.count[STEPS]);
+    for (const auto &one : {w.row, w.column})
+        check_length("row or column", one.size(), w.count[STEPS]);
+    check_length("payload", w.payload.shape(0), w.count[STEPS]);
     check_length("payload", w.payload.shape(1), 4);
-    check_length("count", w.count.size(), COUNTERS);
-}
-
-/// The same for the way back from what was removed.
-template <class Index> void check_record(const Workspace<Index> &w) {
-    check_length("count", w.count.size(), COUNTERS);
-    check_record(w, w.count[STEPS]);
-}
-
-/// The same for all of them.
-template <class Index> void check(const Workspace<Index> &w) {
-    const std::int64_t m = w.rows(), n = w.columns();
-    check_record(w, m + n);
-    check_length("row_size", w.row_size.size(), m);
-    check_length("row_length", w.row_length.size(), m);
-    check_length("row_changed", w.row_changed.size(), m);
-    check_length("column_length", w.column_length.size(), n);
-    check_length("column_changed", w.column_changed.size(), n);
-    check_length("total", w.total.size(), 1);
 }
 
 /// Whether the work allowed is done, or a contradiction was found.
@@ -296,6 +315,13 @@ void screen(const Workspace<Index> &w, Span<bool> changed, Span<const std::int64
                   row_lower, row_upper, row_size, row_length, column_length, row_removed,          \
                   column_removed, row_changed, column_changed, kind, row, column, payload, count,  \
                   total)
+#define LIGHT_RECORD(Index)                                                                        \
+    NATIVE_STRUCT(presolve::light::Record<Index>, by_row, by_column, cost, lower, upper,           \
+                  row_lower, row_upper, row_removed, column_removed, kind, row, column, payload,   \
+                  count)
 LIGHT_WORKSPACE(std::int32_t)
 LIGHT_WORKSPACE(std::int64_t)
+LIGHT_RECORD(std::int32_t)
+LIGHT_RECORD(std::int64_t)
 #undef LIGHT_WORKSPACE
+#undef LIGHT_RECORD

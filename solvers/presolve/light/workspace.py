@@ -124,14 +124,39 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
     )
 
 
-def record_of(w: Workspace) -> Workspace:
-    """Return what the way back reads: no marks and counts, and no room for further steps."""
-    steps = int(w.count[STEPS])
-    idle = ("row_size", "row_length", "column_length", "row_changed", "column_changed")
-    fields: dict[str, Any] = {name: np.zeros(0, dtype=getattr(w, name).dtype) for name in idle}
-    for name in ("kind", "row", "column", "payload"):
-        fields[name] = getattr(w, name)[:steps].copy()
-    return w._replace(**fields)
+class Record(NamedTuple):
+    """What the way back reads of a workspace, by the same names, with the steps that were done.
+
+    Costs, bounds and sides that are still the problem's are its arrays.
+    """
+
+    by_row: SparseRows
+    by_column: SparseRows
+    cost: Any
+    lower: Any
+    upper: Any
+    row_lower: Any
+    row_upper: Any
+    row_removed: Any
+    column_removed: Any
+    kind: Any
+    row: Any
+    column: Any
+    payload: Any
+    count: Any
+
+    @classmethod
+    def of(cls, problem: Problem, w: Workspace) -> Record:
+        """Return the record of a workspace that is done with."""
+        steps = int(w.count[STEPS])
+        fields = {name: getattr(w, name) for name in cls._fields}
+        for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
+            own = getattr(problem, name)
+            if np.array_equal(own, fields[name]):
+                fields[name] = own
+        for name in ("kind", "row", "column", "payload"):
+            fields[name] = fields[name][:steps].copy()
+        return cls(**fields)
 
 
 # What is left of a model, as a problem of its own.
@@ -173,16 +198,16 @@ class Way:
 
     def __init__(self, problem: Problem, workspace: Workspace) -> None:
         self._problem = problem
-        self._workspace = record_of(workspace)
+        self._record = Record.of(problem, workspace)
 
     @property
     def _rows(self) -> npt.NDArray[np.int64]:
         """The rows that are left, found anew each time: beside millions, numbers take memory."""
-        return np.flatnonzero(self._workspace.row_removed == ALIVE)
+        return np.flatnonzero(self._record.row_removed == ALIVE)
 
     @property
     def _columns(self) -> npt.NDArray[np.int64]:
-        return np.flatnonzero(self._workspace.column_removed == ALIVE)
+        return np.flatnonzero(self._record.column_removed == ALIVE)
 
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
@@ -206,17 +231,17 @@ class Way:
         x, y = start.x, start.row_dual
         if x is not None:
             x = np.array(x, dtype=np.float64)
-            forward_point(self._workspace, x)
+            forward_point(self._record, x)
             x = x[self._columns]
         if y is not None:
             y = np.array(y, dtype=np.float64)
-            forward_duals(self._workspace, y)
+            forward_duals(self._record, y)
             y = y[self._rows]
         return Start(x, y)
 
     def contradiction(self) -> FloatArray:
         """Return the ray (m,) of the row that was found to contradict the bounds."""
-        row = int(self._workspace.count[CONTRADICTION])
+        row = int(self._record.count[CONTRADICTION])
         ray = np.zeros(self._problem.num_rows)
         ray[abs(row) - 1] = np.sign(row)
         return self._completed_duals(ray, 0.0)[0]
@@ -243,19 +268,19 @@ class Way:
         rows = np.zeros(self._problem.num_rows, dtype=np.int8)
         columns[self._columns] = outcome.basis.column_status
         rows[self._rows] = outcome.basis.row_status
-        undo_basis(self._workspace, columns, rows, place, leaning)
+        undo_basis(self._record, columns, rows, place, leaning)
         return Basis(columns, rows)
 
     def _completed_point(self, reduced: FloatArray, scale: float) -> tuple[FloatArray, Notes]:
         x = np.zeros(self._problem.num_columns)
         x[self._columns] = reduced
         place = self._notes()
-        undo_point(self._workspace, x, np.empty(self._problem.num_rows), place, scale)
+        undo_point(self._record, x, np.empty(self._problem.num_rows), place, scale)
         return x, place
 
     def _completed_duals(self, y: FloatArray, scale: float) -> tuple[FloatArray, Notes]:
         leaning = self._notes()
-        undo_duals(self._workspace, y, np.empty(self._problem.num_columns), leaning, scale)
+        undo_duals(self._record, y, np.empty(self._problem.num_columns), leaning, scale)
         return y, leaning
 
     def _spread(self, reduced: FloatArray) -> FloatArray:
@@ -264,7 +289,7 @@ class Way:
         return y
 
     def _notes(self) -> Notes:
-        return np.zeros(self._workspace.kind.size, dtype=np.int64)
+        return np.zeros(self._record.kind.size, dtype=np.int64)
 
 
 def _mapped(
