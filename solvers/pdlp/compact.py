@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import FloatArray
 from solvers.pdlp.state import State
 
@@ -21,12 +22,20 @@ class Compact:
     values: FloatArray
 
     @classmethod
-    def of(cls, vector: FloatArray) -> Compact:
-        """Keep a vector, the array itself where it has few zeros."""
-        if 3 * np.count_nonzero(vector) > 2 * vector.size:
+    def of(cls, vector: FloatArray, threads: int = 1) -> Compact:
+        """Keep a vector, the array itself where it has few zeros, on so many threads at most."""
+        from solvers.native.pdlp_compact import compact, count_filled
+
+        threads = threads_for(STEPS_PER_LOOK * vector.size, threads)
+        begins = np.zeros(threads + 1, dtype=np.int64)
+        count_filled(vector, begins[1:], threads)
+        np.cumsum(begins, out=begins)
+        filled = int(begins[-1])
+        if 3 * filled > 2 * vector.size:
             return cls(vector.size, None, vector)
-        places = np.flatnonzero(vector).astype(np.int32)
-        return cls(vector.size, places, vector[places])
+        places, values = np.empty(filled, dtype=np.int32), np.empty(filled)
+        compact(vector, begins, places, values, threads)
+        return cls(vector.size, places, values)
 
     @property
     def vector(self) -> FloatArray:

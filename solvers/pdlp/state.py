@@ -141,11 +141,13 @@ class DeviceProblem:
 
     def column_scale(self) -> FloatArray:
         """Return the scale C (n,) of the columns, on the host and in the original order."""
-        return np.sqrt(self.columns_to_host(self.column_metric))
+        scale = self.columns_to_host(self.column_metric)
+        return np.sqrt(scale, out=scale)
 
     def row_scale(self) -> FloatArray:
         """Return the scale R (m,) of the rows, on the host and in the original order."""
-        return np.sqrt(self.rows_to_host(self.row_metric))
+        scale = self.rows_to_host(self.row_metric)
+        return np.sqrt(scale, out=scale)
 
     def columns_to_host(self, values: Any) -> FloatArray:
         """Bring figures of columns (n,) to the host and into the original order."""

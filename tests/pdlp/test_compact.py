@@ -8,7 +8,7 @@ import pytest
 from solvers.core.device import cpu
 from solvers.core.options import EngineOptions
 from solvers.core.progress import Progress
-from solvers.pdlp import prepare
+from solvers.pdlp import compact, prepare
 from solvers.pdlp.compact import Compact, parked
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.state import State
@@ -21,6 +21,16 @@ def test_a_vector_comes_back(filled):
     kept = Compact.of(vector)
     assert (kept.places is None) == (filled > 6)
     assert np.array_equal(kept.vector, vector)
+
+
+@pytest.mark.parametrize("filled", [0.0, 0.3, 0.9])
+def test_any_number_of_threads_keeps_the_same(filled, monkeypatch):
+    generator = np.random.default_rng(0)
+    vector = generator.standard_normal(1001) * (generator.random(1001) < filled)
+    monkeypatch.setattr(compact, "threads_for", lambda work, threads: threads)
+    one, three = Compact.of(vector), Compact.of(vector, 3)
+    assert np.array_equal(three.vector, vector)
+    assert np.array_equal(three.values, one.values)
 
 
 def advanced(state: State, count: int) -> None:

@@ -98,11 +98,15 @@ def _average_there(
 
 
 def _spread(places: FloatArray) -> FloatArray:
-    """Return places stretched over [0, 1]."""
+    """Return places stretched over [0, 1], in place."""
     if places.size == 0:
         return places
     low, high = float(places.min()), float(places.max())
-    return (places - low) / (high - low) if high > low else np.full(places.size, 0.5)
+    if not high > low:
+        return np.full(places.size, 0.5)
+    places -= low
+    places /= high - low
+    return places
 
 
 BINS = 2**16

@@ -294,7 +294,7 @@ class Compaction:
         """Note where the iteration is, and forget what is too long ago to matter."""
         self._last_error = record.statistics.worst
         first = self._snapshots.index(self._earlier(record.iterations))
-        here = _Snapshot(record.iterations, Compact.of(now.x), Compact.of(now.row_dual))
+        here = self._kept(record.iterations, now.x, now.row_dual)
         self._snapshots = [*self._snapshots[first:], here]
         self._schedule(record.iterations)
 
@@ -307,4 +307,8 @@ class Compaction:
         """Return where the projected point of the whole problem is, which is no work."""
         there, whole = self._whole.problem, self._whole
         x, y = there.columns_to_host(whole.x.projection), there.rows_to_host(whole.y.projection)
-        return _Snapshot(iterations, Compact.of(x), Compact.of(y))
+        return self._kept(iterations, x, y)
+
+    def _kept(self, iterations: int, x: FloatArray, y: FloatArray) -> _Snapshot:
+        threads = self._whole.threads
+        return _Snapshot(iterations, Compact.of(x, threads), Compact.of(y, threads))

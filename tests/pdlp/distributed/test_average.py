@@ -78,6 +78,7 @@ def test_the_host_takes_long_rows_much_memory_and_many_entries(longest, memory, 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_gpu_finds_the_same_places(name, gpu, monkeypatch):
     rows, columns = by_rows(name)
+    monkeypatch.setattr(sides, "SWEEPS", 1)  # more leave rounding errors, which are stretched
     here = neighbouring_places(rows, columns, gpu, 1)
     monkeypatch.setattr(sides, "ON_DEVICE_FROM", 0)
     for one, other in zip(neighbouring_places(rows, columns, gpu, 1), here, strict=True):
