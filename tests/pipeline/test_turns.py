@@ -12,6 +12,7 @@ import pytest
 
 from gpu_bridge.options import Options, make_options
 from gpu_bridge.pipeline import contenders as module
+from gpu_bridge.pipeline import turns
 from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
@@ -22,6 +23,7 @@ from solvers.core.process_state import Analyses
 from solvers.core.progress import LOOK_AGAIN, Progress
 from solvers.interior_point import cudss_library
 from tests.problems import LINEAR
+from tests.soon import LONG
 
 
 class Clock(Progress):
@@ -127,7 +129,7 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         (PDLP, GPU_IPM), "cuda", LINEAR[0].problem, make_options(), None
     ):
         contender.run(Progress())
-    assert seen == [("analysing", False), ("iterating", True)]
+    assert seen == [("analysing", True), ("iterating", True)]
     assert not within[0].shares_gpu
 
 
@@ -237,3 +239,34 @@ def test_a_point_that_is_held_is_taken_where_none_is_nearer() -> None:
     latest.join(10.0)
     assert taken[0] is not None
     assert taken[0].x is near.candidate
+
+
+@pytest.mark.parametrize(("factor", "at_once"), [(1e30, False), (10.0, True)])
+def test_others_begin_once_pdlp_has_begun_and_is_not_about_to_end(
+    factor: float, at_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(turns, "HEAD_START", LONG)
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    first_order = both.first_order(clock)
+    other = threading.Thread(target=both.give_head_start, daemon=True)
+    other.start()
+    reporting(first_order, clock, factor)
+    other.join(5 * LOOK_AGAIN)
+    assert other.is_alive() is not at_once
+    both.leave()
+    other.join(LONG)
+    assert not other.is_alive()
+
+
+@pytest.mark.parametrize(("factor", "shared"), [(1e10, False), (10.0, True)])
+def test_pdlp_makes_room_for_an_analysis_where_it_is_likely_to_be_later(
+    factor: float, shared: bool
+) -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    first_order = both.first_order(clock)
+    reporting(first_order, clock, factor)
+    assert not first_order.shares_gpu
+    both.prepare(clock)
+    assert first_order.shares_gpu is shared
+    both.end()
+    assert not first_order.shares_gpu
