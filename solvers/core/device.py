@@ -24,7 +24,7 @@ import numpy.typing as npt
 from solvers.core.errors import DeviceError
 from solvers.core.process_state import Slot
 from solvers.core.threads import start_thread
-from solvers.core.transfers import PIECE, fetch, overwrite, send
+from solvers.core.transfers import PIECE, fetch, overwrite, put_back, send
 
 CUDA_13 = 13000
 """Driver interface version from which the CUDA 13 build of CuPy is the right one."""
@@ -116,12 +116,19 @@ class Device:
         host: npt.NDArray[Any] = self.xp.asnumpy(array)
         return host
 
-    def fetch(self, array: Any, found: npt.NDArray[Any]) -> None:
-        """Copy a contiguous array of this device to one of the host; waits likewise."""
+    def fetch(
+        self, array: Any, found: npt.NDArray[Any], order: npt.NDArray[Any] | None = None
+    ) -> None:
+        """Copy a contiguous array of this device to one of the host; waits likewise.
+
+        With an ``order``, as long as the array, its elements go to these places of ``found``.
+        """
         if self.kind != "cpu" and array.nbytes > 2 * PIECE:
-            fetch(self.xp, array, found)
-        else:
+            fetch(self.xp, array, found, order)
+        elif order is None:
             found[...] = self.to_host(array)
+        else:
+            put_back(self.to_host(array), order, found)
 
     def synchronize(self) -> None:
         """Wait until the work queued on the current stream is done."""

@@ -185,6 +185,13 @@ void copy_bytes(Span<const std::uint8_t> source, Span<std::uint8_t> target, int 
     });
 }
 
+/// Bring values in an order back: place ``order[i]`` gets the i-th.
+void put_back(Span<const double> values, Span<const std::int32_t> order, Span<double> all,
+              int threads) {
+    check_length("values", values.size(), order.size());
+    parallel_for(threads, order.size(), [&](std::int64_t i) { all[order[i]] = values[i]; });
+}
+
 /// Values whose smallest and largest size are found together.
 constexpr std::int64_t BLOCK = 1 << 16;
 
@@ -246,5 +253,6 @@ NATIVE_MODULE(core_linear_algebra) {
     expose(module, "size_range", &size_range, "values", "range", "threads");
     NATIVE_CONSTANTS(module, "solvers.core.linear_algebra", ADDED);
     expose(module, "inner_of_blocks", &inner_of_blocks, "a", "b", "sums", "threads");
+    expose(module, "put_back", &put_back, "values", "order", "all", "threads");
     expose(module, "copy_bytes", &copy_bytes, "source", "target", "threads");
 }

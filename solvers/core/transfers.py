@@ -90,8 +90,11 @@ def overwrite(xp: Any, target: Any, array: Array) -> None:
             pinned.send(flat[first : first + step], there[first : first + step])
 
 
-def fetch(xp: Any, array: Any, found: Array) -> None:
-    """Copy a GPU's contiguous array to one of the host; waits for the current stream."""
+def fetch(xp: Any, array: Any, found: Array, order: Array | None = None) -> None:
+    """Copy a GPU's contiguous array to one of the host; waits for the current stream.
+
+    With an ``order`` (int32), as long as the array, its elements go to these places of ``found``.
+    """
     flat, there, step = found.reshape(-1), array.reshape(-1), PIECE // array.itemsize
     under_way = None
     with Pinned(xp) as pinned:
@@ -102,7 +105,18 @@ def fetch(xp: Any, array: Any, found: Array) -> None:
             if before is not None:
                 begin, staged, event = before
                 event.synchronize()
-                copy(staged, flat[begin : begin + staged.size])
+                own = slice(begin, begin + staged.size)
+                if order is None:
+                    copy(staged, flat[own])
+                else:
+                    put_back(staged, order[own], flat)
+
+
+def put_back(values: Array, order: Array, found: Array) -> None:
+    """Put figures (rows,) at places of a vector, on all cores."""
+    from solvers.native.core_linear_algebra import put_back as put
+
+    put(values, order.astype(np.int32, copy=False), found, threads_for(values.size))
 
 
 def copy(source: Array, target: Array) -> None:

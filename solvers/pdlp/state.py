@@ -22,7 +22,7 @@ from solvers.pdlp.control import Control
 from solvers.pdlp.kernels.matrix import MATRIX
 from solvers.pdlp.kernels.measure import SUMS, slots_of
 from solvers.pdlp.settings import Settings
-from solvers.sparse.slices import Slices, in_place, ordered
+from solvers.sparse.slices import Slices, ordered
 
 if TYPE_CHECKING:
     from solvers.pdlp.distributed.matrix import SharedMatrix
@@ -174,8 +174,11 @@ class DeviceProblem:
         self.device.overwrite(target, _ordered(values, self.coefficients.row_order))
 
     def _to_host(self, values: Any, order: Any) -> FloatArray:
-        found = self.device.to_host(values)
-        return found if order is None else in_place(found, order)
+        if order is None:
+            return cast("FloatArray", self.device.to_host(values))
+        found = np.empty(order.size)
+        self.device.fetch(values, found, order)
+        return found
 
 
 @dataclass(eq=False)

@@ -183,13 +183,6 @@ void take(Span<const Value> values, Span<const std::int32_t> order, Span<Value> 
     parallel_for(threads, order.size(), [&](std::int64_t i) { taken[i] = values[order[i]]; });
 }
 
-/// Bring values in an order back: place ``order[i]`` gets the i-th.
-void put_back(Span<const double> values, Span<const std::int32_t> order, Span<double> all,
-              int threads) {
-    check_length("values", values.size(), order.size());
-    parallel_for(threads, order.size(), [&](std::int64_t i) { all[order[i]] = values[i]; });
-}
-
 /// Parts of the code in a slice's meta data; slices.py says what they are.
 std::int64_t lanes_of(std::int32_t code) { return 1 << (code & 15); }
 std::int64_t rows_of(std::int32_t code) { return code >> 6 & 63; }
@@ -248,7 +241,6 @@ NATIVE_MODULE(sparse_slices) {
     expose(module, "are_single", &are_single, "values", "threads");
     expose(module, "take", &take<double>, "values", "order", "taken", "threads");
     expose(module, "take", &take<std::uint8_t>, "values", "order", "taken", "threads");
-    expose(module, "put_back", &put_back, "values", "order", "all", "threads");
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
 }

@@ -197,15 +197,6 @@ def ordered(values: Figures, order: IndexArray, threads: int = 0) -> Figures:
     return found
 
 
-def in_place(values: FloatArray, order: IndexArray, threads: int = 0) -> FloatArray:
-    """Return figures (rows,) in the order in which rows are laid out as those of the rows."""
-    from solvers.native.sparse_slices import put_back
-
-    found = np.empty(order.size)
-    put_back(values, order.astype(np.int32, copy=False), found, threads_for(order.size, threads))
-    return found
-
-
 def in_slices(
     matrix: SparseRows,
     plan: Plan,

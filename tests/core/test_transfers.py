@@ -7,7 +7,7 @@ import pytest
 
 from solvers.core import transfers
 from solvers.core.transfers import Pinned, copy, fetch, overwrite, send
-from tests.emulator.gpu import EmulatedGpu
+from tests.emulator.gpu import EmulatedGpu, HostArray
 
 GPU = EmulatedGpu("cuda", "the host")
 
@@ -26,6 +26,16 @@ def test_arrays_arrive_whole_and_come_back(shape, kind, monkeypatch):
     np.testing.assert_array_equal(back, array)
     overwrite(GPU.xp, there, array[::-1].copy())
     np.testing.assert_array_equal(there, array[::-1])
+
+
+@pytest.mark.parametrize("size", [0, 1, 128, 129, 1000])
+def test_elements_go_to_their_places(size, monkeypatch):
+    monkeypatch.setattr(transfers, "PIECE", 1024)
+    generator = np.random.default_rng(1)
+    there, order = generator.random(size), generator.permutation(size).astype(np.int32)
+    found = np.full(size, np.nan)
+    fetch(GPU.xp, there.view(HostArray), found, order)
+    assert np.array_equal(found[order], there)
 
 
 def test_another_type_is_converted_on_the_way():

@@ -138,6 +138,10 @@ class DeviceGroup(Device):
         """Return what the members hold as one NumPy array; waits for its computation."""
         return array.to_host()
 
+    def fetch(self, array: Any, found: Any, order: Any = None) -> None:
+        """Bring what the members hold of a vector to places of one of the host."""
+        array.fetch(found, order)
+
     def synchronize(self) -> None:
         """Wait until the work queued on the current streams is done.
 

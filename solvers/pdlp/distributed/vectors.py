@@ -9,6 +9,7 @@ import numpy as np
 from solvers.core.problem import FloatArray
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.sides import Side
+from solvers.sparse.shape import IndexArray
 
 
 class SharedOut:
@@ -106,9 +107,17 @@ class SharedOut:
 
     def to_host(self) -> FloatArray:
         """Return the elements (size,) in the side's order."""
-        self.group.synchronize()
         found = np.empty(self.size)
-        for device, member in enumerate(self.group.members):
-            with self.group.on(device):
-                member.fetch(self.own(device), found[self.side.range_of(device)])
+        self.fetch(found)
         return found
+
+    def fetch(self, found: FloatArray, order: IndexArray | None = None) -> None:
+        """Copy the elements to a vector (size,), in the side's order or to places in another."""
+        self.group.synchronize()
+        for device, member in enumerate(self.group.members):
+            own = self.side.range_of(device)
+            with self.group.on(device):
+                if order is None:
+                    member.fetch(self.own(device), found[own])
+                else:
+                    member.fetch(self.own(device), found, order[own])
