@@ -78,10 +78,10 @@ class _Section(ListContainer):  # type: ignore[misc]
     def __len__(self) -> int:
         return len(self._list)
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
         for part in (self, other):
             _ = isinstance(part, ListContainer) and len(part)  # which fills it
-        return bool(super().__eq__(other))
+        return super().__eq__(other)  # in Pyomo's oldest versions NotImplemented
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -13,6 +13,7 @@ import numpy as np
 import pyomo.environ as pyo
 import pytest
 from pyomo.opt import SolverStatus, TerminationCondition
+from pyomo.opt.results.container import ListContainer
 from pyomo.opt.results.solution import SolutionStatus as OldSolutionStatus
 
 import gpu_bridge  # noqa: F401 - registers the solver
@@ -278,7 +279,9 @@ def test_parts_of_results_are_the_same_whenever_they_are_looked_at(solver: Any) 
     assert early.problem.sense == pyo.maximize
     copied = copy.deepcopy(late)
     m.name, m.profit.sense = "now", pyo.minimize
-    assert late.problem == early.problem == copied.problem
+    compared_by_content = "__eq__" in vars(ListContainer)  # not by Pyomo's oldest versions
+    assert (late.problem == early.problem) is compared_by_content
+    assert (late.problem == copied.problem) is compared_by_content
     assert (len(late.solver), late.problem.name) == (1, "then")
 
 
