@@ -83,7 +83,7 @@ class LegacyGpuHeur(LegacySolverWrapper, GpuHeur):  # type: ignore[misc]
         options_string: str | None = None,
         warmstart: bool = False,
         logfile: str | None = None,
-        suffixes: Sequence[str] = (),
+        suffixes: Sequence[str] | str = (),
         raise_exception_on_nonoptimal_result: bool = False,
         report_timing: bool = False,
         timer: Any = None,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set[str]:
+def wanted_suffixes(patterns: Sequence[str] | str | None, known: Sequence[str]) -> set[str]:
     """Return the known suffixes that match one of the names or regular expressions.
 
     Raises
@@ -44,7 +44,7 @@ def wanted_suffixes(patterns: Sequence[str] | None, known: Sequence[str]) -> set
         A pattern that matches none.
     """
     wanted: set[str] = set()
-    for pattern in patterns or ():
+    for pattern in [patterns] if isinstance(patterns, str) else patterns or ():
         matching = {name for name in known if re.fullmatch(pattern, name)}
         if not matching:
             raise OptionError(

@@ -167,6 +167,7 @@ def test_what_frameworks_pass_is_accepted(solver: Any) -> None:
     )
     framework = pyo.SolverFactory("gpuheur", solver_io="python")
     framework.solve(production(), keepfiles=True, warmstart=True, suffixes=[".*"])
+    framework.solve(production(), suffixes="dual")
     assert framework.available()
     assert framework.license_is_valid()
     assert framework.warm_start_capable()
