@@ -56,6 +56,15 @@ void clip(Span<double> x, Span<const double> lower, Span<const double> upper, in
                  [&](std::int64_t j) { x[j] = between(lower[j], x[j], upper[j]); });
 }
 
+/// Find the larger finite side of each row or column, in magnitude; 0 without any.
+void side_sizes(Span<const double> low, Span<const double> high, Span<double> sizes, int threads) {
+    check_length("high", high.size(), low.size());
+    check_length("sizes", sizes.size(), low.size());
+    parallel_for(threads, low.size(), [&](std::int64_t k) {
+        sizes[k] = std::max(finite_size(low[k]), finite_size(high[k]));
+    });
+}
+
 /// Put zero for each finite limit: the limits of directions in which one may go on for ever.
 void recede(Span<const double> limit, Span<double> receded, int threads) {
     check_length("receded", receded.size(), limit.size());
@@ -153,6 +162,7 @@ template <class Index> void declare(native::Module &module) {
 
 NATIVE_MODULE(core_lp_answer) {
     NATIVE_CONSTANTS(module, "solvers.core.lp_answer", BLOCK);
+    expose(module, "side_sizes", &side_sizes, "low", "high", "sizes", "threads");
     expose(module, "recede", &recede, "limit", "receded", "threads");
     expose(module, "clip", &clip, "x", "lower", "upper", "threads");
     declare<std::int32_t>(module);

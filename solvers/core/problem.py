@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from solvers.core.errors import CrossedBoundsError, ProblemError
 from solvers.core.linear_algebra import SparseRows
+from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.vectors import SMALL, inner
 
 if TYPE_CHECKING:
@@ -399,7 +400,13 @@ class Problem:
 
 def side_sizes(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the larger finite side of each row or column, in magnitude; 0 without any."""
-    sizes: FloatArray = np.maximum(
+    if low.size > SMALL:
+        from solvers.native.core_lp_answer import side_sizes as found_by_loop
+
+        sizes: FloatArray = np.empty(low.size)
+        found_by_loop(low, high, sizes, threads_for(STEPS_PER_LOOK * low.size))
+        return sizes
+    sizes = np.maximum(
         np.where(np.isfinite(low), np.abs(low), 0.0), np.where(np.isfinite(high), np.abs(high), 0.0)
     )
     return sizes

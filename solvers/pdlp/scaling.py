@@ -111,8 +111,8 @@ def spectral_norm(
     # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
     # It is drawn in the order of the original, which does not depend on the layout.
     rows, columns = coefficients.by_row, coefficients.by_column
-    first = problem.rows_to_device(generator.standard_normal(rows.rows))
-    q = gathered(rows, device.to_host(first) * np.sqrt(row_metric), device)
+    drawn = coefficients.rows_in_order(generator.standard_normal(rows.rows))
+    q = gathered(rows, drawn * np.sqrt(row_metric), device)
     image, by_columns = zeros(rows, device), zeros(columns, device)
 
     def product(vector: Any, into: Any) -> tuple[Callable[[], None], ...]:
@@ -134,6 +134,8 @@ def spectral_norm(
             if residual < settings.step.power_tolerance * min(1.0, eigenvalue):
                 return float(np.sqrt(eigenvalue))
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
+            if count == settings.step.power_iterations:
+                break
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
             after /= size
             device.overwrite(image, after)

@@ -92,9 +92,13 @@ class Coefficients:
     row_order: Any = None
     column_order: Any = None
 
+    def rows_in_order(self, values: FloatArray) -> FloatArray:
+        """Return figures of rows (m,) on the host in the device's order."""
+        return _ordered(values, self.row_order)
+
     def rows_to_device(self, values: FloatArray, device: Device) -> Any:
         """Bring figures of rows (m,) to the device and into its order."""
-        return of_rows(self.by_row, _ordered(values, self.row_order), device)
+        return of_rows(self.by_row, self.rows_in_order(values), device)
 
     def columns_to_device(self, values: FloatArray, device: Device) -> Any:
         """Bring figures of columns (n,) to the device and into its order."""

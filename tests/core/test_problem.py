@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core.errors import CrossedBoundsError, ProblemError
-from solvers.core.problem import Problem
+from solvers.core.problem import Problem, side_sizes
+from solvers.core.vectors import SMALL
 from tests.cases import through
 
 
@@ -215,3 +216,13 @@ def test_bad_numbers_are_found_in_arrays_that_are_taken_over(field: str) -> None
         Problem.from_canonical(
             **fields, matrix=sp.csr_array([[1.0]]), integrality=np.zeros(1, dtype=bool)
         )
+
+
+@pytest.mark.parametrize("size", [7, SMALL + 1])
+def test_sizes_of_sides_are_those_of_the_larger_finite_one(size: int) -> None:
+    low = np.resize([-3.0, -np.inf, 2.0, -np.inf, -0.0], size)
+    high = np.resize([1.0, 4.0, np.inf, np.inf, 0.0], size)
+    expected = np.resize([3.0, 4.0, 2.0, 0.0, 0.0], size)
+    found = side_sizes(low, high)
+    assert np.array_equal(found, expected)
+    assert not np.signbit(found).any()
