@@ -21,7 +21,8 @@ from solvers.sparse.shape import IndexArray, Plan
 BAD, BETTER = 0.75, 0.95
 """Sectors for each entry of one product above which another order is looked for, which takes some
 iterations' time, and the part of those of both products to which it has to bring them down.
-Stretches of neighbours take 0.25, elements anywhere one."""
+Stretches of neighbours take 0.25, elements anywhere one. The first that does is taken: of fourteen
+families of six million nonzeros the second was better on none of the three on which it did."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +74,9 @@ def order_both(
     usual = _sectors(rows, columns, *best, plan)
     if max(usual) <= BAD:
         return best
-    least = BETTER * sum(usual)
-    for row_order, column_order in _others(rows, columns, threads):
-        sectors = sum(_sectors(rows, columns, row_order, column_order, plan))
-        if sectors < least:
-            best, least = (row_order, column_order), sectors
+    for other in _others(rows, columns, threads):
+        if sum(_sectors(rows, columns, *other, plan)) < BETTER * sum(usual):
+            return other
     return best
 
 

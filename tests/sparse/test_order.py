@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from solvers.core.linear_algebra import SparseRows
 from solvers.native.sparse_locality import extreme_places, gathered_sectors, order_by_place
+from solvers.sparse import order
 from solvers.sparse.order import order_both, order_rows
 from solvers.sparse.shape import Plan
 from tests.matrices import any_matrix, as_problem_matrix, matrix_of
@@ -34,6 +35,23 @@ def test_columns_that_rows_sum_over_come_to_stand_together():
     assert np.count_nonzero(np.diff(arcs)) == 19, "all commodities of an arc, and then the next arc"
     assert not column_order.is_kept
     assert (row_order.order % 20).tolist() == np.repeat(np.arange(20), 2).tolist()
+
+
+@pytest.mark.parametrize(
+    ("sectors", "taken"), [((1.0, 0.9, 0.1), 1), ((1.0, 0.96, 0.1), 2), ((1.0, 0.96, 0.96), 0)]
+)
+def test_the_first_order_that_is_clearly_better_is_taken(sectors, taken, monkeypatch):
+    rows, columns = both(flow(30, 20))
+    usual = order_rows(rows), order_rows(columns)
+    others = [(order_rows(rows), order_rows(columns)) for _ in range(2)]
+    told = iter(sectors)
+    monkeypatch.setattr(order, "_others", lambda *given: iter(others))
+    monkeypatch.setattr(order, "_sectors", lambda *given: (next(told), 0.0))
+    found = order_both(rows, columns, PLAN)
+    if taken:
+        assert found is others[taken - 1]
+    else:
+        np.testing.assert_array_equal(found[0].order, usual[0].order)
 
 
 def test_an_order_is_kept_where_gathers_are_good_or_none_is_looked_for():
@@ -79,9 +97,9 @@ def test_places_are_the_extreme_ones_and_order_is_stable(which, greatest, seed, 
 
 def test_places_of_more_than_a_digit_are_sorted():
     places = np.random.default_rng(1).integers(0, 2**30, 5000).astype(np.int32)
-    order = np.empty(5000, dtype=np.int32)
-    order_by_place(places, order, 2)
-    np.testing.assert_array_equal(order, np.argsort(places, kind="stable"))
+    found = np.empty(5000, dtype=np.int32)
+    order_by_place(places, found, 2)
+    np.testing.assert_array_equal(found, np.argsort(places, kind="stable"))
 
 
 @pytest.mark.parametrize(("columns", "expected"), [([0, 1, 2, 3], 1 / 4), ([0, 4, 8, 12], 1.0)])
