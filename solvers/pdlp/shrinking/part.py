@@ -304,6 +304,7 @@ def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> N
         control[Control.BEST_ERROR] = best.statistics.worst
         there.overwrite_columns(whole.x.best, best.x)
         there.overwrite_rows(whole.y.best, best.row_dual)
+    del best  # vectors of the whole, as many as the next takes
     if inside.read_control()[Control.BEST_OBJECTIVE] >= control[Control.BEST_OBJECTIVE]:
         return
     feasible = _judged(whole, part.point(here.columns_to_host(inside.feasible_x)), y)
@@ -313,7 +314,7 @@ def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> N
 
 
 def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
-    """Return a point (n,) and duals (m,) on the host as an answer."""
+    """Return a point (n,) and duals (m,) on the host, which it takes over, as an answer."""
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
-    return judge(there.original, x, y, norms, state.threads)
+    return judge(there.original, x, y, norms, state.threads, owned=True)
