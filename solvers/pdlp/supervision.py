@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from solvers.core.lp_answer import LpErrors
 from solvers.core.outcome import Outcome, Start
@@ -84,7 +84,9 @@ class IntermediatePoints:
             # the duals belong to the candidate, which has the point's place until it is feasible
             point = outcome.x if outcome.candidate is None else outcome.candidate
             self._error, self.latest = error, Start(x=point, row_dual=outcome.row_dual)
-            self._hand_out(outcome if self._undo is None else self._undo(outcome))
+            found = outcome if self._undo is None else self._undo(outcome)
+            # who takes it verifies it and computes these, which take as much memory as the point
+            self._hand_out(replace(found, row_activity=None, reduced_cost=None))
         now = time.perf_counter()
         self.seconds = now - began
         self._next = now + self.seconds / SHARE
