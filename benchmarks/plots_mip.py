@@ -62,9 +62,10 @@ the model of the file, absolutely to 1e-6. Figures are means over models of mean
 | first point | shifted geometric mean of the time to a point; the limit where there is none |
 | best P on | models on which no other solver of the table has a smaller primal integral |
 | refuted claims | bounds or infeasibility that a known point contradicts |
-| recorded | figures of other runs, on an NVIDIA H200 |
+| recorded | as that solver told it: on an H100 beside ours, on an H200 in other runs |
 | peers | models for which figures of other solvers were recorded |
 | mipcc26 | the public models of the Land-Doig MIP Competition 2026 |
+| reporting | 17 of the models on whose half nothing is chosen, unproven in 20 s before |
 | quick | about thirty, each of another family, 500 to 100,000 nonzeros |
 | survey, harder | 259 models of MIPLIB and others; the harder ones of them |"""
 
@@ -85,8 +86,8 @@ class Group:
     @property
     def stem(self) -> str:
         """Name of the picture's file without its ending."""
-        cores = re.search(r"(\d+) cores", self.device) if self.kind == "cpu" else None
-        suffix = "" if cores is None else f"-{cores[1]}-cores"
+        named = re.search(r"(\d+ cores|[A-Z]\d{2,})", self.device)
+        suffix = "" if named is None else f"-{named[1].lower().replace(' ', '-')}"
         return f"mip-{self.name}-{self.limit:g}s-{self.kind}{suffix}"
 
     @property

@@ -32,7 +32,7 @@ SHORT = re.compile(r" \d+\.[\d.]+|, default|, \d+ threads?| pdlp| spmvop|\+nopre
 
 NAMES = {"cuopt": "cuOpt", "cupdlpx": "cuPDLPx, without presolve", "HPR-LP-C": "HPR-LP-C"}
 MIP_SETS = (
-    ("peers", 20.0, "cuda", "H200"),
+    ("reporting", 20.0, "cuda", "H100"),
     ("quick", 60.0, "cpu", "2 cores each"),
 )
 WIDE_MACHINE = "32 cores"
