@@ -163,7 +163,7 @@ def _solve_on(
         system = analysis.system(form, analysis.seconds)
     else:
         analysis, system = known, known.system(form)
-    if progress.abandoned:
+    if progress.abandoned or progress.should_stop() is not None:
         analyses.keep(structure, analysis)
         return outcomes.before_iterating(progress)
     progress.log(
