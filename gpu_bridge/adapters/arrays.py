@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 
 def solve_arrays(
-    options: Options, began: float, *, start: Start | None = None, **arrays: Any
+    options: Options,
+    began: float,
+    *,
+    start: Start | None = None,
+    streams: Sequence[TextIO] = (),
+    **arrays: Any,
 ) -> Outcome:
     """Return the verified answer to what :meth:`Problem.from_arrays` makes of ``arrays``.
 
@@ -35,6 +40,8 @@ def solve_arrays(
         from there.
     start : Start, optional
         A point or a basis to start from.
+    streams : sequence of TextIO
+        Where the log goes, besides what the options ask for.
     **arrays
         Arguments of :meth:`Problem.from_arrays`.
 
@@ -44,7 +51,9 @@ def solve_arrays(
         For data that cannot be used. Bounds that contradict each other are the answer *infeasible*,
         whose outcome has no problem.
     """
-    return solve_made(lambda: Problem.from_arrays(**arrays), options, began, lambda _: start)
+    return solve_made(
+        lambda: Problem.from_arrays(**arrays), options, began, lambda _: start, streams
+    )
 
 
 def solve_made(
@@ -52,6 +61,7 @@ def solve_made(
     options: Options,
     began: float,
     start: Callable[[Problem], Start | None],
+    streams: Sequence[TextIO] = (),
 ) -> Outcome:
     """Return the verified answer to a problem that is yet to be made; see :func:`solve_arrays`."""
     try:
@@ -62,7 +72,7 @@ def solve_made(
     if options.time_limit is not None:
         left = max(0.0, round(options.time_limit - (perf_counter() - began), 3))
         options = replace(options, time_limit=left)
-    return solve(problem, options, start=given)
+    return solve(problem, options, start=given, streams=streams)
 
 
 def places_of(A: Any, rows: IndexArray, columns: npt.NDArray[Any]) -> tuple[IndexArray, BoolArray]:

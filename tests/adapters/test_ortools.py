@@ -272,3 +272,17 @@ def test_hints_are_starts_and_bad_models_are_refused():
         solve_mp_model(proto)
     with pytest.raises(ProblemError, match="export_to_proto"):
         solve_mp_model(built(maximize=True))
+
+
+def test_a_message_callback_gets_the_lines_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    told: list[str] = []
+    solve(
+        random_model(1, maximize=True),
+        params=mathopt.SolveParameters(enable_output=True),
+        msg_cb=told.extend,
+    )
+    assert any(line.startswith("Status      optimal") for line in told)
+    assert not any("\n" in line for line in told)
+    assert capsys.readouterr().out == ""
+    with pytest.raises(OptionError, match="msg_cb"):
+        solve(random_model(1, maximize=True), msg_cb="log.txt")

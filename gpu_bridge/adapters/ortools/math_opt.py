@@ -6,8 +6,11 @@ as pairs of numbers and values. Duals of a maximisation are in its own sense, as
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, TextIO, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -66,7 +69,31 @@ _FROM_BASIS = {
 """MathOpt's basis statuses (free, at lower, at upper, fixed, basic) in ours."""
 
 
-def solve(model: Any, *, params: Any = None, model_params: Any = None, **options: Any) -> Any:
+class _Messages(io.TextIOBase):
+    """Hands the lines of a log to a callback of MathOpt's, which takes lists of them."""
+
+    def __init__(self, callback: Callable[[list[str]], object]) -> None:
+        self._callback = callback
+        self._begun = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        *lines, self._begun = (self._begun + text).split("\n")
+        if lines:
+            self._callback(lines)
+        return len(text)
+
+
+def solve(
+    model: Any,
+    *,
+    params: Any = None,
+    model_params: Any = None,
+    msg_cb: Callable[[list[str]], object] | None = None,
+    **options: Any,
+) -> Any:
     """Solve a ``mathopt.Model`` and return a ``mathopt.SolveResult``, as ``mathopt.solve`` does.
 
     Parameters
@@ -76,6 +103,8 @@ def solve(model: Any, *, params: Any = None, model_params: Any = None, **options
         Those of single solvers are passed over, as MathOpt does with other solvers' parameters.
     model_params : mathopt.ModelSolveParameters, optional
         Filters, the first solution hint, and an initial basis.
+    msg_cb : callable, optional
+        Called with lists of lines of the log, which then is not printed.
     **options
         Options by our names or those of other solvers, before those in ``params``.
 
@@ -92,13 +121,21 @@ def solve(model: Any, *, params: Any = None, model_params: Any = None, **options
         model.export_model(),
         None if params is None else params.to_proto(),
         None if model_params is None else model_params.to_proto(),
+        msg_cb=msg_cb,
         **options,
     )
     return result.parse_solve_result(answer, model)
 
 
 @solving()
-def solve_proto(model: Any, params: Any = None, model_params: Any = None, **options: Any) -> Any:
+def solve_proto(
+    model: Any,
+    params: Any = None,
+    model_params: Any = None,
+    *,
+    msg_cb: Callable[[list[str]], object] | None = None,
+    **options: Any,
+) -> Any:
     """Solve a ``ModelProto`` as :func:`solve` does a model and return a ``SolveResultProto``.
 
     ``params`` and ``model_params`` are the protocol buffers of what it takes.
@@ -111,10 +148,17 @@ def solve_proto(model: Any, params: Any = None, model_params: Any = None, **opti
         )
     if model_params is None:
         model_params = model_parameters_pb2.ModelSolveParametersProto()
+    if msg_cb is not None and not callable(msg_cb):
+        raise OptionError(f"'msg_cb' takes a function of lines; {msg_cb!r} is none.")
     settings = make_options({} if params is None else _parameters(params), options)
+    streams: list[TextIO] = []
+    if msg_cb is not None:
+        settings = replace(settings, log=False)
+        streams = [cast("TextIO", _Messages(msg_cb))]
     columns, rows = _ids(model.variables.ids), _ids(model.linear_constraints.ids)
     start = _start(model_params, columns, rows)
-    outcome = solve_arrays(settings, began, start=start, **_arrays(model, columns, rows))
+    arrays = _arrays(model, columns, rows)
+    outcome = solve_arrays(settings, began, start=start, streams=streams, **arrays)
     return make_result(outcome, settings, columns, rows, model.objective.maximize, model_params)
 
 
