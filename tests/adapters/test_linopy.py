@@ -234,8 +234,12 @@ def either_or() -> linopy.Model:
 
 
 @new_solvers_only
-def test_special_ordered_sets_hold_along_their_dimension() -> None:
+@pytest.mark.parametrize("io_api", [None, "direct", "lp"])
+def test_special_ordered_sets_hold_along_their_dimension(
+    io_api: str | None, tmp_path: Path
+) -> None:
     model = either_or()
-    model.solve("gpuheur")
+    model.solve("gpuheur", io_api=io_api, problem_fn=tmp_path / "model.lp", keep_files=True)
+    assert (tmp_path / "model.lp").exists() is (io_api == "lp")
     assert model.objective.value == pytest.approx(-24)
     assert model.solution["x"].values.tolist() == [[0, 0], [4, 4], [0, 0]]

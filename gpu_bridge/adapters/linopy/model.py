@@ -118,11 +118,16 @@ def read_model(model: Any) -> SolverModel:
     )
 
 
+def has_ordered_sets(model: Any) -> bool:
+    """Whether a linopy model has special ordered sets, which the oldest linopy does not know."""
+    return len(getattr(model.variables, "sos", ())) > 0
+
+
 def _ordered_sets(model: Any, labels: IndexArray) -> Iterator[OrderedSet]:
     """Yield the special ordered sets; a variable has one along a dimension for each place else."""
-    variables = getattr(model.variables, "sos", ())  # not in the oldest linopy
-    if not len(variables):
+    if not has_ordered_sets(model):
         return
+    variables = model.variables.sos
     column = {label: j for j, label in enumerate(labels.tolist())}
     for name in variables:
         variable = variables[name]

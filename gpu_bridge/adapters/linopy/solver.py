@@ -17,7 +17,7 @@ from linopy.solvers import Solver, SolverFeature
 
 from gpu_bridge.adapters.arrays import iterations
 from gpu_bridge.adapters.linopy.answer import duals_of, linopy_status, solve_with_files
-from gpu_bridge.adapters.linopy.model import SolverModel, read_model
+from gpu_bridge.adapters.linopy.model import SolverModel, has_ordered_sets, read_model
 from gpu_bridge.files import read_problem
 from gpu_bridge.interrupt import solving
 from gpu_bridge.outcome import Outcome
@@ -67,8 +67,14 @@ class GpuHeur(Solver[None]):  # type: ignore[misc]
         )
         return self._finish(held.outcome, loaded, self._by_label(held.outcome))
 
-    @solving()
     def _run_file(self, **files: Any) -> Result:
+        if self.model is not None and has_ordered_sets(self.model):
+            self._build_direct()  # files with such sets are not read here
+            return self._run_direct(**files)
+        return self._solve_file(**files)
+
+    @solving()
+    def _solve_file(self, **files: Any) -> Result:
         outcome, loaded = solve_with_files(
             lambda: read_problem(self._problem_fn), self.options, **files
         )
