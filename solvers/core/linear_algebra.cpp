@@ -251,7 +251,7 @@ NATIVE_MODULE(core_linear_algebra) {
     declare<std::int32_t>(module);
     declare<std::int64_t>(module);
     expose(module, "size_range", &size_range, "values", "range", "threads");
-    NATIVE_CONSTANTS(module, "solvers.core.linear_algebra", ADDED);
+    NATIVE_CONSTANTS(module, "solvers.core.vectors", ADDED);
     expose(module, "inner_of_blocks", &inner_of_blocks, "a", "b", "sums", "threads");
     expose(module, "put_back", &put_back, "values", "order", "all", "threads");
     expose(module, "copy_bytes", &copy_bytes, "source", "target", "threads");

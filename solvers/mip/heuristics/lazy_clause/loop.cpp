@@ -184,7 +184,6 @@ std::int64_t search(const Sides &sides, const State &state, std::int64_t end) {
     check(sides, state);
     const Span<std::int64_t> counts = state.counts;
     while (true) {
-        native::poll();
         if (!propagate(sides, state)) {
             explain_conflict(sides, state);
             const std::int64_t status = learn(sides, state);

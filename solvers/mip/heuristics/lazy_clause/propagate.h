@@ -116,8 +116,9 @@ inline bool propagate(const Sides &sides, const State &state) {
     const std::int64_t full =
         state.trail.code.size() - state.trail.level_start.size() - sides.is_integer.size();
     bool holds = true;
+    const native::Watch watch;
     while (holds) {
-        native::poll();
+        watch.poll();
         if (counts[TRAIL] > full) {
             counts[CAPPED] += 1;
             counts[HEAD] = counts[TRAIL];

@@ -111,12 +111,13 @@ inline bool propagate(const Matrix &matrix, const Box &box, std::int64_t cap, bo
     const auto counts = box.counts;
     bool consistent = counts[INFEASIBLE] == 0;
     const std::int64_t end = counts[WORK] + cap;
+    const native::Watch watch;
     while (counts[QUEUE_SIZE] > 0 && (consistent || lenient)) {
         if (counts[WORK] > end) {
             counts[CAPPED] += 1;
             break;
         }
-        native::poll();
+        watch.poll();
         const std::int64_t i = box.queue[counts[QUEUE_HEAD]];
         counts[QUEUE_HEAD] += 1;
         if (counts[QUEUE_HEAD] == box.queue.size())
