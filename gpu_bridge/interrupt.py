@@ -1,5 +1,8 @@
 """Ctrl-C: during a solve the first asks the engine to finish, the second raises.
 
+So does the first, once the answer stands in the model, where it came as a call began and changed
+nothing: in a loop of small solves it means the loop, and nobody presses twice in one of them.
+
 A KeyboardInterrupt out of an import leaves modules behind that are half made, and nothing works
 with them afterwards. So the handler stands before a solve imports anything, and what has to wait
 for an import waits: for its end, or for that of the call it is in. Python calls handlers in the
@@ -11,6 +14,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -21,6 +25,13 @@ if TYPE_CHECKING:  # what this module imports is imported without a handler
 
 Before = Callable[[int, FrameType | None], object] | int | None
 """What ``signal.getsignal`` returns."""
+
+Ended = Callable[[bool], None]
+"""Takes whether a solve was ended by an interrupt."""
+
+REACTION = 0.25
+"""Seconds within which nobody reacts to the beginning of a solve (Welford, "Reaction Times", 1980,
+has 0.2 for an answer to what one waits for)."""
 
 IMPORTING = "<frozen importlib._bootstrap>"
 """File name in the frames of Python's import."""
@@ -45,27 +56,39 @@ class _SolveHandler(_Handler):
 
     def __init__(self, *, pressed: bool = False) -> None:
         super().__init__()
-        self._pressed = pressed
+        self._began = time.perf_counter()
+        self._pressed = self._early = pressed
+        self._ends: set[bool] = set()
         self._solves: list[Progress] = []
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Ask all solves under way to finish, or raise."""
         if self._pressed:
             super().__call__(number, frame)
+        else:
+            self._early = time.perf_counter() - self._began < REACTION
         self._pressed = True
         for progress in self._solves:
             progress.interrupt()
 
     @contextmanager
-    def heard_by(self, progress: Progress) -> Iterator[None]:
+    def heard_by(self, progress: Progress) -> Iterator[Ended]:
         """Let a solve know of what comes, and of what came before it began."""
         self._solves.append(progress)
         if self._pressed:
             progress.interrupt()
         try:
-            yield
+            yield self._ended
         finally:
             self._solves.remove(progress)
+
+    def _ended(self, interrupted: bool) -> None:
+        self._ends.add(interrupted)
+
+    @property
+    def was_for_the_caller(self) -> bool:
+        """Whether Ctrl-C came as the call began, and no solve ended by it."""
+        return self._early and self._ends == {False}
 
 
 @contextmanager
@@ -86,27 +109,33 @@ def solving() -> Iterator[None]:
     if _is_main() and not isinstance(before, _SolveHandler):
         # what had to wait for an import is for the solve that comes after it
         pressed = isinstance(before, _Handler) and before.owed
-        with _installed(_SolveHandler(pressed=pressed), before):
+        handler = _SolveHandler(pressed=pressed)
+        with _installed(handler, before):
             yield
+        if handler.was_for_the_caller:
+            raise KeyboardInterrupt
     else:
         yield
 
 
 @contextmanager
-def interruptible(progress: Progress) -> Iterator[None]:
-    """Turn the first SIGINT into ``progress.interrupt()`` while the block runs."""
+def interruptible(progress: Progress) -> Iterator[Ended]:
+    """Turn the first SIGINT into ``progress.interrupt()`` while the block runs.
+
+    Gives a function that may be told whether the solve ended by it.
+    """
     handler = signal.getsignal(signal.SIGINT)
     if _is_main() and isinstance(handler, _SolveHandler):
-        with handler.heard_by(progress):
-            yield
+        with handler.heard_by(progress) as ended:
+            yield ended
         return
     with solving():
         handler = signal.getsignal(signal.SIGINT)
         if _is_main() and isinstance(handler, _SolveHandler):
-            with handler.heard_by(progress):
-                yield
+            with handler.heard_by(progress) as ended:
+                yield ended
         else:
-            yield
+            yield lambda interrupted: None
 
 
 @contextmanager

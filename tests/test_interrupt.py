@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -190,6 +191,34 @@ def test_a_solve_hears_what_had_to_wait_for_an_import(module: Callable[[int], st
     with pytest.raises(KeyboardInterrupt), uninterrupted_imports():
         import_and_solve()
     assert heard == [True]
+
+
+@pytest.mark.parametrize(
+    ("reaction", "ends", "late", "raises"),
+    [
+        (60.0, [False], False, True),
+        (60.0, [False], True, True),
+        (60.0, [True], False, False),
+        (60.0, [True, False], False, False),
+        (60.0, [], False, False),
+        (0.0, [False], False, False),
+    ],
+)
+def test_ctrl_c_that_no_solve_ended_by_is_raised_at_the_end_of_a_call(
+    monkeypatch: pytest.MonkeyPatch, reaction: float, ends: list[bool], late: bool, raises: bool
+) -> None:
+    monkeypatch.setattr("gpu_bridge.interrupt.REACTION", reaction)
+    reached: list[str] = []
+    with pytest.raises(KeyboardInterrupt) if raises else nullcontext(), solving():
+        with interruptible(Progress()) as ended:
+            press_and_go_on(reached, times=0 if late else 1)
+            for end in ends:
+                ended(end)
+        reached.append("the answer stands in the model")
+        if late:
+            press_and_go_on(reached)
+    assert sorted(reached) == ["the answer stands in the model", "went on"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_the_second_ctrl_c_raises_at_once_outside_of_imports() -> None:

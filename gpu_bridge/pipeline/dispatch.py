@@ -25,7 +25,7 @@ from gpu_bridge.report.log_output import asked_streams
 from gpu_bridge.report.progress import BridgeProgress
 from gpu_bridge.solution_pool import pool_solutions
 from solvers.core.errors import OptionError
-from solvers.core.outcome import Basis, SolutionStatus, Start
+from solvers.core.outcome import Basis, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def solve(
             began=began,  # to see what a large model is takes a second
         )
         stack.enter_context(progress)
-        stack.enter_context(interruptible(progress))
+        ended = stack.enter_context(interruptible(progress))
         answer, under_way, explanation = None, None, None
         if choice is None:
             answer, under_way = _at_once(problem, options, progress, start, live)
@@ -126,6 +126,7 @@ def solve(
 
                 outcome = with_best_points(problem, outcome, options, progress, solve)
         progress.footer(outcome)
+        ended(outcome.stop_reason is StopReason.INTERRUPTED)
         return dataclasses.replace(outcome, record=progress.record)
 
 
