@@ -4,11 +4,12 @@
         [--tolerance 1e-4 ...] [--time-limit 6] [--iteration-limit COUNT] [--threads 0]
         [--device auto|cuda|cpu] [--stop-after SECONDS]
 
-All in this process, one solve after the other, after a small one that loads what is needed. Each
-part of ``PARTS`` has the seconds that are its own, without those of parts within it; a GPU is
-waited for where a part ends. ``memory`` is what the host held beside the program at the most, in
-multiples of the program's size, by the part in which that was. Answers are checked by
-``residuals.py`` on the program as it was given.
+All in this process, one solve after the other, after a small one that loads what is needed. Memory
+is right for the first one: the next ones find some of it in the process. Each part of ``PARTS`` has
+the seconds that are its own, without those of parts within it; a GPU is waited for where a part
+ends. ``memory`` is what the host held beside the program at the most, in multiples of the program's
+size, by the part in which that was. Answers are checked by ``residuals.py`` on the program as it
+was given.
 """
 
 from __future__ import annotations
