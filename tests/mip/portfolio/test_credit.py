@@ -70,7 +70,7 @@ def test_gains_are_divided_by_the_time_they_took():
     book.credit.note(Kind.WALKS, 1.0)
     book.find(90.0, WALKS)
     book.credit.note(Kind.WALKS, 0.5)
-    book.find(81.0, Source("mutation", Kind.NEIGHBOURHOODS))
+    book.find(81.0, Source("crossover", Kind.NEIGHBOURHOODS))
     book.credit.note(Kind.NEIGHBOURHOODS, 5.0)
     assert book.credit.bonus(Kind.WALKS) > 3.0 * book.credit.bonus(Kind.NEIGHBOURHOODS) > 0.0
     assert book.credit.bonus(Kind.WALKS) + book.credit.bonus(Kind.NEIGHBOURHOODS) <= EARNED

@@ -1,16 +1,16 @@
 """The neighbourhoods: by the linear relaxation, and from feasible points.
 
 RINS: Danna, Rothberg, Le Pape, "Exploring relaxation induced neighborhoods to improve MIP
-solutions" (2005). DINS: Ghosh (2007), of which only the soft bounds are taken here. The gap's share
-of a column, its reduced cost times how far the incumbent's value is from the relaxation's, is what
-freeing it may gain at most. Crossover and mutation: Rothberg, "An evolutionary algorithm for
-polishing mixed integer programming solutions" (2007).
+solutions" (2005). Crossover: Rothberg, "An evolutionary algorithm for polishing mixed integer
+programming solutions" (2007). Around a row: the third makes up for what these two have in common,
+that they fix what points agree on. Others were measured and left out: what leaving them out changes
+the noise hides, one by one and together (``docs/mip-heuristics.md``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -171,20 +171,7 @@ def near_rows(
     The columns of the last layer that is met are taken at random, and so are those that cannot be
     reached. Every entry of the matrix is visited a few times at the most.
     """
-    columns = _members(model.rows, np.unique(rows))
-    return _grown(model, columns, wanted, count, rng)
-
-
-def near_columns(
-    model: MipModel, columns: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
-) -> IndexArray:
-    """Return ``count`` of the ``wanted`` (n,) columns, those nearest to ``columns`` first."""
-    return _grown(model, np.unique(columns), wanted, count, rng)
-
-
-def _grown(
-    model: MipModel, layer: IndexArray, wanted: BoolArray, count: int, rng: np.random.Generator
-) -> IndexArray:
+    layer = _members(model.rows, np.unique(rows))
     lengths = model.rows.lengths
     seen_row = lengths >= max(LONG_ROW, LONG_SHARE * model.num_columns)
     seen = np.zeros(model.num_columns, dtype=bool)
@@ -228,9 +215,6 @@ LEAST_AGREEMENT = 0.3
 SMALLEST_PRICE = 1e-6
 """What columns without reduced cost count as, relative to the largest."""
 
-SEEDS_SHARE = 0.3
-"""Part of the freed columns that is picked by gain; the rest are their neighbours."""
-
 
 def rins(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
     """Fix columns on which incumbent and relaxation agree, those it costs most to change first."""
@@ -245,51 +229,6 @@ def rins(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip 
     return situation.box(situation.decidable[fixed], situation.incumbent)
 
 
-def soft_bounds(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Bound general integers to be no further from the relaxation than the incumbent is.
-
-    Columns nearer than one half keep the incumbent's value. For models with general integers.
-    """
-    distances = _distances(situation)
-    if situation.incumbent is None or distances is None or situation.relaxation is None:
-        return None
-    model, columns = situation.model, situation.decidable
-    general = ~model.is_binary[columns]
-    if not general.any():
-        return None
-    fixed = choose(distances < 0.5, distances, situation.count_to_fix(rate), rng)
-    box = situation.box(columns[fixed], situation.incumbent)
-    soft = general.copy()
-    soft[fixed] = False
-    chosen = columns[soft]
-    centre, reach = situation.relaxation.x[chosen], distances[soft] + situation.agreement
-    lower, upper = box.lower.copy(), box.upper.copy()
-    lower[chosen] = np.maximum(lower[chosen], np.ceil(centre - reach))
-    upper[chosen] = np.minimum(upper[chosen], np.floor(centre + reach))
-    return replace(box, lower=lower, upper=upper)
-
-
-def by_objective(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Free the columns that may gain most, and those that share rows with them."""
-    if situation.incumbent is None or not situation.decidable.size:
-        return None
-    columns = situation.decidable
-    room = columns.size - situation.count_to_fix(rate)
-    gains = _gains(situation)
-    worthwhile = np.flatnonzero(gains > 0)
-    if not worthwhile.size or not room:
-        return None
-    # the largest of exponential clocks: a random order in which large gains tend to come first
-    keys = gains[worthwhile] / rng.exponential(size=worthwhile.size)
-    count = max(1, round(SEEDS_SHARE * room))
-    seeds = columns[worthwhile[np.argsort(-keys, kind="stable")[:count]]]
-    wanted = np.zeros(situation.model.num_columns, dtype=bool)
-    wanted[columns] = True
-    free = near_columns(situation.model, seeds, wanted, room, rng)
-    wanted[free] = False
-    return situation.box(np.flatnonzero(wanted).astype(np.int32), situation.incumbent)
-
-
 def _costs_first(situation: Situation, rng: np.random.Generator) -> FloatArray | None:
     """Return keys that put decidable columns in a random order, large reduced costs first."""
     if situation.relaxation is None:
@@ -297,7 +236,7 @@ def _costs_first(situation: Situation, rng: np.random.Generator) -> FloatArray |
     price = np.abs(situation.relaxation.reduced_cost[situation.decidable])
     if not np.any(price):
         return None
-    # exponential clocks, as in by_objective; columns without reduced cost come last, at random
+    # the largest of exponential clocks: a random order in which large prices tend to come first
     keys: FloatArray = -(price + SMALLEST_PRICE * price.max()) / rng.exponential(size=price.size)
     return keys
 
@@ -309,22 +248,6 @@ def _distances(situation: Situation) -> FloatArray | None:
     columns = situation.decidable
     distances: FloatArray = np.abs(situation.incumbent[columns] - situation.relaxation.x[columns])
     return distances
-
-
-def _gains(situation: Situation) -> FloatArray:
-    """Return what each decidable column may contribute to closing the gap, never negative."""
-    model, columns = situation.model, situation.decidable
-    assert situation.incumbent is not None  # asked by the caller
-    x = situation.incumbent[columns]
-    relaxation = situation.relaxation
-    if relaxation is not None and np.any(relaxation.reduced_cost[columns]):
-        gains = relaxation.reduced_cost[columns] * (x - relaxation.x[columns])
-    else:
-        cost = model.cost[columns]
-        best = np.where(cost > 0, model.lower[columns], model.upper[columns])
-        gains = cost * (x - np.where(np.isfinite(best), best, x - np.sign(cost)))
-    gain: FloatArray = np.maximum(gains, 0.0)
-    return gain
 
 
 MOST_PARENTS = 5
@@ -344,15 +267,6 @@ def crossover(situation: Situation, rng: np.random.Generator, rate: float) -> Su
     agree = spread <= INTEGRALITY_TOLERANCE
     fixed = choose(agree, spread, situation.count_agreeing(rate, agree), rng)
     return situation.box(columns[fixed], situation.points[chosen[0]].x)
-
-
-def mutation(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Fix columns drawn at random at the incumbent's values."""
-    if situation.incumbent is None or not situation.decidable.size:
-        return None
-    columns = situation.decidable
-    fixed = np.sort(rng.permutation(columns)[: situation.count_to_fix(rate)])
-    return situation.box(fixed, situation.incumbent)
 
 
 def graph_induced(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
@@ -383,9 +297,6 @@ class Neighbourhood:
 CATALOGUE = (
     Neighbourhood("rins", rins),
     Neighbourhood("crossover", crossover),
-    Neighbourhood("soft bounds", soft_bounds),
-    Neighbourhood("mutation", mutation),
     Neighbourhood("graph induced", graph_induced),
-    Neighbourhood("objective", by_objective),
 )
 """All neighbourhoods, the most promising first: unplayed arms are tried in this order."""
