@@ -15,8 +15,8 @@ def test_the_parts_of_a_call_are_told_apart() -> None:
     assert row["verified"]
     assert set(parts) <= {REST, *PARTS}
     assert {"presolve", "layout", "scaling", "iterations", "judging", "verification"} <= set(parts)
-    loop = parts["iterations"]["seconds"] + parts["judging"]["seconds"]
-    assert 0.99e-6 * row["microseconds"] * row["iterations"] <= loop < row["seconds"]
+    assert 0.0 < parts["iterations"]["seconds"] < row["seconds"]
+    assert parts["iterations"]["times"] == 1
     assert row["seconds"] == sum(part["seconds"] for part in parts.values())
     assert row["memory"] == max(part["memory"] for part in parts.values())
     assert "verified" in line(row)
