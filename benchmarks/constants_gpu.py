@@ -29,6 +29,7 @@ import numpy as np
 
 from benchmarks.constants import FACTORS
 from benchmarks.constants_in_source import Constant, find
+from benchmarks.constants_page import WORDS
 from benchmarks.mip_measures import primal_gap
 from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
@@ -82,11 +83,11 @@ def main() -> None:
                 break
             row: dict[str, Any] = {"part": part, "constant": constant.key, "noise": noise}
             row["value"] = str(constant.value)
-            for factor, word in zip(FACTORS, ("half", "twice"), strict=True):
+            for factor, word in zip(FACTORS, WORDS, strict=True):
                 row[word] = _changed(constant, factor, measure, base)
             rows.append(row)
             print(*row.values(), flush=True)
-    titles = [Column(title, 3) for title in rows[0]]
+    titles = [Column(title, 3) for title in ("part", "constant", "noise", "value", *WORDS)]
     print_table(f"Constants on {device.name}", titles, [list(row.values()) for row in rows])
     write_record("constants-gpu", {"rows": rows}, device=device)
 
@@ -263,7 +264,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--besides", nargs="+", default=[], help="constants to leave out")
     parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds for all")
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    for part, option in (("lists", "files"), ("walkers", "models")):
+        if part in arguments.parts and not getattr(arguments, option):
+            parser.error(f"{part} need --{option}")
+    return arguments
 
 
 if __name__ == "__main__":

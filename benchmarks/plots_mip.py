@@ -86,8 +86,8 @@ class Group:
     @property
     def stem(self) -> str:
         """Name of the picture's file without its ending."""
-        named = re.search(r"(\d+ cores|[A-Z]\d{2,})", self.device)
-        suffix = "" if named is None else f"-{named[1].lower().replace(' ', '-')}"
+        named = re.search(r"\d+ cores" if self.kind == "cpu" else r"[A-Z]\d{2,}", self.device)
+        suffix = "" if named is None else f"-{named[0].lower().replace(' ', '-')}"
         return f"mip-{self.name}-{self.limit:g}s-{self.kind}{suffix}"
 
     @property

@@ -71,6 +71,22 @@ def test_records_of_a_kind_are_joined_and_the_newer_run_counts(tmp_path: Path) -
     assert {r.model for r in ten.compared} == {"m"}
 
 
+@pytest.mark.parametrize(
+    ("kind", "device", "end"),
+    [
+        ("cpu", "AMD EPYC 7B13 64-Core Processor, 8 cores", "cpu-8-cores"),
+        ("cuda", "NVIDIA H100 80GB HBM3", "cuda-h100"),
+        ("cuda", "another GPU", "cuda"),
+    ],
+)
+def test_pictures_are_named_by_the_machine(
+    kind: str, device: str, end: str, tmp_path: Path
+) -> None:
+    record(tmp_path, "mip-quick-x-1.json", [], machine={"kind": kind, "device": device})
+    (group,) = plots_mip.read_groups(tmp_path)
+    assert group.stem == f"mip-quick-10s-{end}"
+
+
 def test_pictures_and_page_are_written(tmp_path: Path) -> None:
     results, docs = tmp_path / "results", tmp_path / "docs"
     results.mkdir()

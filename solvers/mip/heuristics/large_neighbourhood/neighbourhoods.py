@@ -24,8 +24,8 @@ from solvers.mip.submip import SubMip
 # What a neighbourhood is made from, and the small steps that all of them share.
 #
 # A row asks something of its columns together: to free one of them is of no use where the others
-# cannot give way. So columns around rows or columns are freed in the order in which a search
-# through shared rows meets them.
+# cannot give way. So the columns around a row are freed in the order in which a search through
+# shared rows meets them.
 
 
 FEWEST_APART = 10
