@@ -96,7 +96,7 @@ def solve(
 
     try:
         form = standard_form(problem, look, options.threads)
-        if not (form.b.size and form.c.size) or not problem.num_nonzeros:
+        if not (form.b.size and form.origin.structural.size and problem.num_nonzeros):
             return solve_with_rows_given(problem, "ipm", "cpu")
         measured = Norms.of(problem).smaller(norms)
 

@@ -55,18 +55,20 @@ def test_netlib(name: str, optimum: float) -> None:
     assert outcome.statistics["factorisations"] == int(outcome.statistics["iterations"]) + 1
 
 
+@pytest.mark.parametrize("most", [4.0, np.inf], ids=["equation", "inequality"])
 @pytest.mark.parametrize(
-    ("sides", "status"),
-    [([3.0, 4.0], SolutionStatus.OPTIMAL), ([3.0, 5.0], SolutionStatus.INFEASIBLE)],
+    ("side", "status"), [(4.0, SolutionStatus.OPTIMAL), (5.0, SolutionStatus.INFEASIBLE)]
 )
-def test_equations_of_fixed_columns_are_looked_at_once(
-    sides: list[float], status: SolutionStatus
+def test_rows_of_fixed_columns_are_looked_at_once(
+    side: float, status: SolutionStatus, most: float
 ) -> None:
     fixed = np.array([1.0, 2.0])
     matrix = np.array([[1.0, 1.0], [0.0, 2.0]])
-    problem = Problem.from_arrays([5.0, -1.0], matrix, sides, sides, lower=fixed, upper=fixed)
+    sides = [3.0, side], [3.0, max(side, most)]
+    problem = Problem.from_arrays([5.0, -1.0], matrix, *sides, lower=fixed, upper=fixed)
     outcome = solved(problem)
     assert outcome.solution_status is status
+    assert outcome.statistics["iterations"] == 0
     if status is SolutionStatus.OPTIMAL:
         assert outcome.objective == 3.0
     else:
