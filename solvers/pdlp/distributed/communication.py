@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakSet
 
-from solvers.core.errors import DeviceError
+from solvers.core.errors import DeviceError, EngineError
 from solvers.core.process_state import Slot
-from solvers.core.threads import leave, start_thread
+from solvers.core.threads import LAST_MOMENT, leave, start_thread
 
 NCCL_MISSING = (
     "Several GPUs talk to each other through NCCL, which CuPy does not find here; run "
@@ -239,7 +239,10 @@ def expect_links(indices: tuple[int, ...]) -> None:
         if ready.setdefault(indices, []):
             return
         ready[indices].append(found)
-    start_thread("links", lambda: found.set_result(NcclLinks(indices)), found.set_exception)
+    try:
+        start_thread("links", lambda: found.set_result(NcclLinks(indices)), found.set_exception)
+    except EngineError as no_thread:
+        found.set_exception(no_thread)  # who took them would wait for ever
 
 
 def take_links(indices: tuple[int, ...]) -> NcclLinks:
@@ -266,9 +269,11 @@ def keep_links(indices: tuple[int, ...], links: NcclLinks) -> None:
 
 @atexit.register
 def end_links() -> None:
-    """End links that are kept, while CUDA is still there."""
+    """End links that are kept, or are being made, while CUDA is still there."""
     with _ready.locked() as ready:
+        unused = [links for kept in ready.values() for links in kept]
         ready.clear()
+    wait(unused, LAST_MOMENT)
 
 
 def _ignore(failure: BaseException) -> None:

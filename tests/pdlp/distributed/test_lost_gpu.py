@@ -21,11 +21,12 @@ import pytest
 
 from solvers import pdlp
 from solvers.core.device import Device
-from solvers.core.errors import DeviceError
+from solvers.core.errors import DeviceError, EngineError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus
 from solvers.core.progress import Progress
 from solvers.core.threads import StopFlag
+from solvers.pdlp.distributed import communication
 from solvers.pdlp.distributed.communication import end_links, expect_links
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.distributed.waiting import is_loss
@@ -311,6 +312,33 @@ def test_links_that_cannot_be_made_are_told_of_by_who_needs_them(cuda):
     expect_links((LOST, HEALTHY))
     with pytest.raises(DeviceError, match="nvidia-nccl-cu13"):
         two_gpus().connect()
+
+
+def test_links_for_which_there_is_no_thread_are_not_waited_for(cuda, monkeypatch):
+    def no_thread(*given: object) -> None:
+        raise EngineError("no thread")
+
+    monkeypatch.setattr(communication, "start_thread", no_thread)
+    expect_links((LOST, HEALTHY))
+    found = in_thread(two_gpus().connect)
+    assert found, "hung"
+    assert isinstance(found[0], EngineError)
+
+
+def test_links_that_are_being_made_are_ended_at_the_end_of_the_process(cuda):
+    begins, made = threading.Event(), []
+
+    def init_all(indices: list[int]) -> list[Communicator]:
+        begins.set()
+        time.sleep(0.1)
+        made.append(cuda.members)
+        return cuda.members
+
+    cuda.nccl.NcclCommunicator.initAll = init_all
+    expect_links((LOST, HEALTHY))
+    assert begins.wait(PATIENCE)
+    end_links()
+    assert made
 
 
 def test_who_was_left_behind_stops_looking(monkeypatch, cuda):
