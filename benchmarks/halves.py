@@ -2,9 +2,9 @@
 
 Whoever tunes a method until a set of models likes it has measured the set. So all models are split
 once: on the half for *choosing* anything may be tried, on the half for *reporting* no constant of
-PDLP is, and figures are given for both. The half follows from the name alone, so that a new model has its own
-before anybody has seen it, and a model that comes in several sizes (``pds-10``, ``pds-50``) or a
-made-up family is on one side with all of its sizes and seeds.
+PDLP is, and figures are given for both. The half follows from the name alone, so that a new model
+has its own before anybody has seen it, and a model that comes in several sizes (``pds-10``,
+``pds-50``) or a made-up family is on one side with all of its sizes and seeds.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ the model of the file, absolutely to 1e-6. Figures are means over models of mean
 | recorded | as that solver told it: on an H100 beside ours, on an H200 in other runs |
 | peers | models for which figures of other solvers were recorded |
 | mipcc26 | the public models of the Land-Doig MIP Competition 2026 |
-| reporting | 17 models that an earlier version left open after 20 s; 13 of them have served to try heuristics |
+| reporting | 17 models, open after 20 s of an earlier version; heuristics were tried on 13 |
 | quick | about thirty, each of another family, 500 to 100,000 nonzeros |
 | survey, harder | 259 models of MIPLIB and others; the harder ones of them |"""
 
