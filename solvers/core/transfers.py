@@ -98,9 +98,9 @@ def fetch(xp: Any, array: Any, found: Array, order: Array | None = None) -> None
     flat, there, step = found.reshape(-1), array.reshape(-1), PIECE // array.itemsize
     under_way = None
     with Pinned(xp) as pinned:
-        for first in (*range(0, flat.size, step), flat.size):
+        for first in (*range(0, there.size, step), there.size):
             before = under_way
-            if first < flat.size:
+            if first < there.size:
                 under_way = first, *pinned.begin_fetch(there[first : first + step])
             if before is not None:
                 begin, staged, event = before

@@ -38,6 +38,18 @@ def test_elements_go_to_their_places(size, monkeypatch):
     assert np.array_equal(found[order], there)
 
 
+def test_a_part_of_a_vector_is_fetched_alone(monkeypatch):
+    monkeypatch.setattr(transfers, "PIECE", 1024)
+    begun, begin = [], Pinned.begin_fetch
+    monkeypatch.setattr(Pinned, "begin_fetch", lambda *of: begun.append(of[1].size) or begin(*of))
+    there, found = np.arange(130.0), np.full(1000, np.nan)
+    order = np.arange(990, 860, -1, dtype=np.int32)
+    fetch(GPU.xp, there.view(HostArray), found, order)
+    assert np.array_equal(found[order], there)
+    assert np.isnan(found).sum() == 1000 - 130
+    assert begun == [128, 2]
+
+
 def test_another_type_is_converted_on_the_way():
     target = GPU.xp.empty(3, dtype=np.int32)
     with Pinned(GPU.xp) as pinned:
