@@ -16,6 +16,7 @@ fixed when these are compiled, and are not measured.
 from __future__ import annotations
 
 import argparse
+import functools
 import math
 import statistics
 import sys
@@ -121,7 +122,6 @@ def _more(values: Sequence[float], base: Sequence[float]) -> float:
 @contextmanager
 def changed(constant: Constant, factor: float) -> Iterator[None]:
     """Give a constant another value in its module and in those that import it."""
-    module = constant.file.removesuffix(".py").replace("/", ".")
     name, value = constant.name, constant.times(factor)
     if name.startswith(EXECUTION):
         from solvers.pdlp import settings
@@ -130,15 +130,25 @@ def changed(constant: Constant, factor: float) -> Iterator[None]:
         with _put([settings], "DEFAULT", settings.DEFAULT.changed(execution={field: value})):
             yield
         return
-    owner = sys.modules[module]
-    old = getattr(owner, name)
+    old = getattr(sys.modules[_module(constant.file)], name)
+    others = {one.file for one in _all_constants() if one.name == name} - {constant.file}
+    strangers = {_module(file) for file in others}  # that have one of this name and value, too
     users = [
         one
         for key, one in sys.modules.items()
-        if key.startswith("solvers.") and vars(one).get(name) is old
+        if key.startswith("solvers.") and key not in strangers and vars(one).get(name) is old
     ]
     with _put(users, name, value):
         yield
+
+
+@functools.cache
+def _all_constants() -> list[Constant]:
+    return find("solvers")
+
+
+def _module(file: str) -> str:
+    return file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 @contextmanager

@@ -119,7 +119,7 @@ class Device:
     def fetch(
         self, array: Any, found: npt.NDArray[Any], order: npt.NDArray[Any] | None = None
     ) -> None:
-        """Copy a contiguous array of this device to one of the host; waits likewise.
+        """Copy a contiguous array of this device to such a one of the host; waits likewise.
 
         With an ``order``, as long as the array, its elements go to these places of ``found``.
         """

@@ -91,7 +91,7 @@ def overwrite(xp: Any, target: Any, array: Array) -> None:
 
 
 def fetch(xp: Any, array: Any, found: Array, order: Array | None = None) -> None:
-    """Copy a GPU's contiguous array to one of the host; waits for the current stream.
+    """Copy a GPU's contiguous array to such a one of the host; waits for the current stream.
 
     With an ``order`` (int32), as long as the array, its elements go to these places of ``found``.
     """

@@ -6,20 +6,28 @@ import pytest
 
 from benchmarks import constants_gpu
 from benchmarks.constants_in_source import find
-from solvers.knapsack.dp.gpu_lists import memory
+from solvers.knapsack.dp import cluster_lists
+from solvers.knapsack.dp.gpu_lists import list_search, memory
 from solvers.pdlp import settings
 
 
 def test_a_constant_is_changed_where_it_stands_and_where_it_is_imported() -> None:
-    from benchmarks import knapsack_lists
-
     folder = "solvers/knapsack/dp/gpu_lists"
-    (constant,) = (one for one in find(folder) if one.name == "STAGES_PER_BATCH")
-    before = memory.STAGES_PER_BATCH
+    (constant,) = (one for one in find(folder) if one.name == "LARGEST_ROOM")
+    before = memory.LARGEST_ROOM
+    with constants_gpu.changed(constant, 0.5):
+        assert before // 2 == memory.LARGEST_ROOM == vars(list_search)["LARGEST_ROOM"]
+    assert before == memory.LARGEST_ROOM == vars(list_search)["LARGEST_ROOM"]
+
+
+def test_one_of_the_same_name_and_value_elsewhere_stays() -> None:
+    folder = "solvers/knapsack/dp/gpu_lists"
+    (constant,) = (one for one in find(folder) if one.name == "GROWTH")
+    before = cluster_lists.GROWTH
+    assert before is list_search.GROWTH
     with constants_gpu.changed(constant, 2.0):
-        assert 2 * before == memory.STAGES_PER_BATCH
-        assert before == knapsack_lists.STAGES_PER_BATCH  # of the benchmarks, not the program
-    assert before == memory.STAGES_PER_BATCH
+        assert 2 * before == list_search.GROWTH
+        assert before == cluster_lists.GROWTH
 
 
 def test_a_setting_is_changed_in_the_defaults() -> None:
