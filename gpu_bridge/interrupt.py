@@ -113,7 +113,7 @@ def solving() -> Iterator[None]:
         with _installed(handler, before):
             yield
         if handler.was_for_the_caller:
-            raise KeyboardInterrupt
+            _hand_on(before)
     else:
         yield
 
@@ -148,6 +148,14 @@ def _installed(handler: _Handler, before: Before) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
         if handler.owed:
             raise KeyboardInterrupt
+
+
+def _hand_on(before: Before) -> None:
+    """Let what stood before do with Ctrl-C what the caller means it to do."""
+    if callable(before):
+        before(signal.SIGINT, sys._getframe())
+    elif before is not signal.SIG_IGN:
+        raise KeyboardInterrupt
 
 
 def _is_main() -> bool:

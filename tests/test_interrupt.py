@@ -221,6 +221,24 @@ def test_ctrl_c_that_no_solve_ended_by_is_raised_at_the_end_of_a_call(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.parametrize("ignored", [False, True])
+def test_ctrl_c_that_no_solve_ended_by_goes_to_the_handler_of_the_caller(
+    monkeypatch: pytest.MonkeyPatch, ignored: bool
+) -> None:
+    monkeypatch.setattr("gpu_bridge.interrupt.REACTION", 60.0)
+    heard: list[int] = []
+    own = signal.SIG_IGN if ignored else lambda number, frame: heard.append(number)
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        with solving(), interruptible(Progress()) as ended:
+            signal.raise_signal(signal.SIGINT)
+            ended(False)
+        assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == ([] if ignored else [signal.SIGINT])
+
+
 def test_the_second_ctrl_c_raises_at_once_outside_of_imports() -> None:
     progress, reached = Progress(), list[str]()
     with pytest.raises(KeyboardInterrupt), interruptible(progress):

@@ -77,8 +77,9 @@ def one_call(
         every = [*streams, *asked_streams(options, stack)]
         limit = np.inf if options.time_limit is None else options.time_limit
         progress = stack.enter_context(BridgeProgress(limit, streams=every))
-        stack.enter_context(interruptible(progress))
+        ended = stack.enter_context(interruptible(progress))
         yield dataclasses.replace(options, log=False, log_file=None), progress, every
+        ended(progress.interrupted)  # members that it kept from beginning do not say so
 
 
 def _listed(problems: Any) -> list[Any]:

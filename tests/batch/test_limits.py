@@ -12,6 +12,7 @@ import pytest
 import gpu_bridge
 from gpu_bridge import SolutionStatus, StopReason
 from gpu_bridge.batch import one_by_one
+from gpu_bridge.pipeline import dispatch
 from solvers.core.outcome import Outcome
 from solvers.core.problem import Problem
 from solvers.core.progress import DetachableProgress, Progress
@@ -75,6 +76,23 @@ def test_what_an_engine_raises_reaches_the_caller():
 
     with pytest.raises(MemoryError, match="too large"):
         run_beside(fails, DetachableProgress(Progress(100.0)), "simplex")
+
+
+def test_ctrl_c_between_two_members_of_a_young_call_keeps_what_was_found(monkeypatch):
+    monkeypatch.setattr("gpu_bridge.interrupt.REACTION", 60.0)
+    honest = dispatch.solve
+
+    def pressed_after(*arguments, **more):
+        outcome = honest(*arguments, **more)
+        signal.raise_signal(signal.SIGINT)
+        return outcome
+
+    monkeypatch.setattr(dispatch, "solve", pressed_after)
+    knapsack = Problem.from_arrays([-3.0, -2.0], [[2.0, 1.5]], upper=1.0, integrality=True)
+    covering = Problem.from_arrays([3.0, 2.0], [[1.0, 1.0]], 1.0, upper=1.0, integrality=True)
+    first, second = gpu_bridge.solve_many([knapsack, covering])
+    assert first.solution_status is SolutionStatus.OPTIMAL
+    assert second.stop_reason is StopReason.INTERRUPTED
 
 
 def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):

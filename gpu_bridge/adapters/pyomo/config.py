@@ -112,17 +112,17 @@ def read_options(given: Any) -> dict[str, Any]:
 
 
 def split_keywords(keywords: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return those keywords that are options, by whatever solver's name, and the others."""
+    """Return those keywords that are options, by whatever solver's name, and the others.
+
+    Options that are None are not given.
+    """
     if not keywords:
         return {}, {}
     from gpu_bridge.option_translation import is_known  # with the table of other solvers' names
 
-    named = {
-        name: value
-        for name, value in keywords.items()
-        if value is not None and is_known(name, option_rows())
-    }
-    return named, {name: value for name, value in keywords.items() if name not in named}
+    named = {name: value for name, value in keywords.items() if is_known(name, option_rows())}
+    others = {name: value for name, value in keywords.items() if name not in named}
+    return {name: value for name, value in named.items() if value is not None}, others
 
 
 def plain_values(options: Any) -> dict[str, Any]:

@@ -241,6 +241,11 @@ def test_arguments_for_programs_are_taken(solver: Any) -> None:
     pyo.assert_optimal_termination(made.solve(knapsack(), timelimit=math.inf))
 
 
+def test_an_option_that_is_none_is_not_given() -> None:
+    made = pyo.SolverFactory("gpuheur", mip_gap=None, timelimit=None)
+    pyo.assert_optimal_termination(made.solve(knapsack(), seed=None))
+
+
 def test_logfile_and_tee(solver: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "solve.log"
     solver.solve(production(), logfile=str(log))
