@@ -239,7 +239,7 @@ def single_steps(
 
 
 def depth_of(nonzeros: int) -> int:
-    """Return how many blocks to keep under mode on a problem of so many coefficients."""
+    """Return how many blocks to keep under way on a problem of so many coefficients."""
     return DEEP if nonzeros < DEEP_BELOW else SHALLOW
 
 
