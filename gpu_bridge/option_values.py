@@ -100,7 +100,8 @@ def check_value(row: OptionRow, value: Any, name: str | None = None) -> Any:
     is_number = isinstance(read, (int, float)) and not isinstance(read, bool)
     if "bool" in kinds and (isinstance(read, bool) or (is_number and read in (0, 1))):
         return bool(read)
-    if is_number and row.may_be_none and read >= ENDLESS:
+    is_limit = row.may_be_none and ("int" in kinds or "float" in kinds)
+    if is_number and is_limit and read >= ENDLESS:
         return None
     if "int" in kinds and is_number:
         if float(read).is_integer() or isinstance(read, int):

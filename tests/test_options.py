@@ -70,6 +70,7 @@ def test_a_name_like_no_other_is_refused_with_the_list_of_names() -> None:
         ("relax", "perhaps", "'perhaps' is a str"),
         ("presolve", None, "None was given"),
         ("method", 3, "3 is a int"),
+        ("log_file", 1e20, "is a float"),
         ("method", None, "None was given"),
         ("tolerance", 1j, "complex"),
         ("tolerance", np.array([1e-3]), "ndarray"),

@@ -275,6 +275,9 @@ def test_hints_are_starts_and_bad_models_are_refused():
 
 
 def test_a_message_callback_gets_the_lines_of_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(lines: list[str]) -> None:
+        raise LookupError("no such line")
+
     told: list[str] = []
     solve(
         random_model(1, maximize=True),
@@ -286,3 +289,5 @@ def test_a_message_callback_gets_the_lines_of_the_log(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == ""
     with pytest.raises(OptionError, match="msg_cb"):
         solve(random_model(1, maximize=True), msg_cb="log.txt")
+    with pytest.raises(LookupError, match="no such line"):
+        solve(random_model(1, maximize=True), msg_cb=fails)

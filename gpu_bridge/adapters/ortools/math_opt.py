@@ -70,19 +70,26 @@ _FROM_BASIS = {
 
 
 class _Messages(io.TextIOBase):
-    """Hands the lines of a log to a callback of MathOpt's, which takes lists of them."""
+    """Hands the lines of a log to a callback of MathOpt's, which takes lists of them.
+
+    ``failure`` is what it raised, after which it is told nothing more.
+    """
 
     def __init__(self, callback: Callable[[list[str]], object]) -> None:
         self._callback = callback
         self._begun = ""
+        self.failure: Exception | None = None
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
         *lines, self._begun = (self._begun + text).split("\n")
-        if lines:
-            self._callback(lines)
+        if lines and self.failure is None:
+            try:
+                self._callback(lines)
+            except Exception as error:  # a log must not break a solve: the caller raises it
+                self.failure = error
         return len(text)
 
 
@@ -104,7 +111,8 @@ def solve(
     model_params : mathopt.ModelSolveParameters, optional
         Filters, the first solution hint, and an initial basis.
     msg_cb : callable, optional
-        Called with lists of lines of the log, which then is not printed.
+        Called with lists of lines of the log, which then is not printed. What it raises is raised
+        after the solve.
     **options
         Options by our names or those of other solvers, before those in ``params``.
 
@@ -151,14 +159,17 @@ def solve_proto(
     if msg_cb is not None and not callable(msg_cb):
         raise OptionError(f"'msg_cb' takes a function of lines; {msg_cb!r} is none.")
     settings = make_options({} if params is None else _parameters(params), options)
+    messages = None if msg_cb is None else _Messages(msg_cb)
     streams: list[TextIO] = []
-    if msg_cb is not None:
+    if messages is not None:
         settings = replace(settings, log=False)
-        streams = [cast("TextIO", _Messages(msg_cb))]
+        streams = [cast("TextIO", messages)]
     columns, rows = _ids(model.variables.ids), _ids(model.linear_constraints.ids)
     start = _start(model_params, columns, rows)
     arrays = _arrays(model, columns, rows)
     outcome = solve_arrays(settings, began, start=start, streams=streams, **arrays)
+    if messages is not None and messages.failure is not None:
+        raise messages.failure
     return make_result(outcome, settings, columns, rows, model.objective.maximize, model_params)
 
 
