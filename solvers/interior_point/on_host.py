@@ -118,10 +118,11 @@ class OnHost:
         if self.entries > most:
             return
         self._row, self._column, self._size = row, column, size
+        look, self._look = self._look, go_on  # it may hold all of a solve, which this outlives
         self._order = elimination_order(row, column, size)
-        self._look()
+        look()
         self._lay_out(np.argsort(self._order))
-        self._look()
+        look()
         above = sp.triu(self._matrix(np.ones(row.size)), 1, format="csc")
         indices = above.indices.astype(np.int32, copy=False)
         self.entries = int(count_entries(above.indptr.astype(np.int64), indices, most))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import gc
+import weakref
 from collections.abc import Callable
 from importlib import import_module
 
@@ -68,6 +70,16 @@ def test_other_numbers_need_no_other_analysis(analysed: list[int]) -> None:
     assert analysed[:-1] == analysed[-1:] * (len(analysed) - 1)
     assert float(first.statistics["seconds_analysing"]) > 0.0
     assert outcome.statistics["seconds_analysing"] == 0.0
+
+
+def test_what_is_kept_does_not_hold_the_solve_that_it_is_of() -> None:
+    analyses, progress = Analyses(), Progress()
+    solve_is_about = weakref.ref(progress)
+    problem = of_every_kind(np.random.default_rng(0), rows=10, columns=20)
+    interior_point.solve(problem, TIGHT, progress, analyses=analyses)
+    del progress
+    gc.collect()
+    assert solve_is_about() is None
 
 
 def test_another_structure_is_analysed_anew(analysed: list[int]) -> None:
