@@ -116,6 +116,7 @@ class Turns:
 
     def __init__(self, num_nonzeros: int, tolerance: float) -> None:
         self.interior_seconds = INTERIOR_SECONDS + INTERIOR_SECONDS_BY_NONZERO * num_nonzeros
+        self._tolerance = tolerance
         self._forecast = Forecast(tolerance)
         self._is_alone = threading.Event()
         self._is_alone.set()
@@ -189,6 +190,8 @@ class Turns:
         is_known = self.reports >= OBSERVED and not self._has_begun.is_set()
         if is_known and self._forecast.end(now) - now > SOON:
             self._has_begun.set()
+        if error <= self._tolerance:  # it is there
+            return
         while progress.seconds < self._standing_until and progress.should_stop() is None:
             if self._is_alone.wait(LOOK_AGAIN):
                 break

@@ -175,13 +175,13 @@ def test_a_turn_that_has_begun_is_not_waited_for_again() -> None:
     assert not again.is_alive()
 
 
-def iterating(clock: Clock) -> tuple[Turns, threading.Thread]:
+def iterating(clock: Clock, error: float = 1.0) -> tuple[Turns, threading.Thread]:
     """Return turns of which interior point has one, and PDLP's thread, which reports once more."""
     both = Turns(100_000, 1e-6)
     clock.now = 10.0
     first_order = both.first_order(clock)
     both.begin(clock)
-    report = {"primal_residual": 1.0, "dual_residual": 1.0, "gap": 1.0}
+    report = {"primal_residual": error, "dual_residual": error, "gap": error}
     thread = threading.Thread(target=lambda: first_order.iteration(200, **report), daemon=True)
     thread.start()
     return both, thread
@@ -199,6 +199,12 @@ def test_pdlp_stands_still_while_interior_point_iterates(how: str) -> None:
         clock.now += both.interior_seconds
     else:
         clock.interrupt()
+    thread.join(10.0)
+    assert not thread.is_alive()
+
+
+def test_pdlp_that_has_reached_the_tolerance_stands_not_still() -> None:
+    _, thread = iterating(Clock(), error=1e-6)
     thread.join(10.0)
     assert not thread.is_alive()
 
