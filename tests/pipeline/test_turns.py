@@ -164,7 +164,7 @@ def test_interior_point_on_the_gpu_does_not_begin_after_the_end() -> None:
 
 
 def test_a_turn_that_has_begun_is_not_waited_for_again() -> None:
-    clock, both = Clock(10.5), Turns(100_000, 1e-6)  # a limit before which PDLP stands not still
+    clock, both = Clock(10.5), Turns(100_000, 1e-6)  # a limit before which PDLP does not stand still
     clock.now = 10.0  # without reports it is late by then
     assert both.begin(clock) is None
     clock.now = 0.0
@@ -203,7 +203,7 @@ def test_pdlp_stands_still_while_interior_point_iterates(how: str) -> None:
     assert not thread.is_alive()
 
 
-def test_pdlp_that_has_reached_the_tolerance_stands_not_still() -> None:
+def test_pdlp_that_has_reached_the_tolerance_does_not_stand_still() -> None:
     _, thread = iterating(Clock(), error=1e-6)
     thread.join(10.0)
     assert not thread.is_alive()
