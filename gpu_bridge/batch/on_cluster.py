@@ -59,7 +59,7 @@ def solve_many_on_cluster(
         A GPU was asked for, and no node has one.
     """
     given = as_given(problems, options, start)
-    with one_call(options, streams) as (options, progress, _):
+    with one_call(options, streams) as (options, progress, _, ended):
         assert options.cluster is not None  # asked by the caller
         cluster = join(options.cluster)
         progress.log(f"Cluster: {cluster.describe()}.")
@@ -81,7 +81,9 @@ def solve_many_on_cluster(
         for member, found in chunks.results():
             answers.take(member, found)
         answers.close()
-        return Outcomes([answers.singles], seconds=progress.seconds, log=progress.text)
+        outcomes = Outcomes([answers.singles], seconds=progress.seconds, log=progress.text)
+        ended(outcomes)
+        return outcomes
 
 
 class _Models:

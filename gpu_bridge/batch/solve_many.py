@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
@@ -20,7 +20,7 @@ from gpu_bridge.pipeline.dispatch import checked_kind, checked_start
 from gpu_bridge.report.log_output import asked_streams, check_log_file
 from gpu_bridge.report.progress import BridgeProgress
 from solvers.core.errors import CrossedBoundsError, ProblemError
-from solvers.core.outcome import Start
+from solvers.core.outcome import Start, StopReason
 from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
@@ -42,11 +42,14 @@ def solve_many(
 ) -> Outcomes:
     """Solve problems with checked options; see :func:`gpu_bridge.solve_many`."""
     given = as_given(problems, options, start)
-    with one_call(options, streams) as (options, progress, streams):
+    with one_call(options, streams) as (options, progress, streams, ended):
         if isinstance(given, Batch):
             part = _solve_batch(relaxed(given, options), options, progress, start, streams)
-            return Outcomes([part], seconds=progress.seconds, log=progress.text)
-        return _solve_iterable(given, options, progress, start, streams)
+            found = Outcomes([part], seconds=progress.seconds, log=progress.text)
+        else:
+            found = _solve_iterable(given, options, progress, start, streams)
+        ended(found)
+        return found
 
 
 def as_given(problems: Any, options: Options, start: Start | None) -> Batch | list[Any]:
@@ -68,18 +71,24 @@ def as_given(problems: Any, options: Options, start: Start | None) -> Batch | li
 @contextmanager
 def one_call(
     options: Options, streams: Sequence[TextIO]
-) -> Iterator[tuple[Options, BridgeProgress, list[TextIO]]]:
+) -> Iterator[tuple[Options, BridgeProgress, list[TextIO], Callable[[Outcomes], None]]]:
     """Begin the log and the clock of a call, and hear Ctrl-C.
 
-    Gives the options for its members, which have no log of their own, and the streams of its log.
+    Gives the options for its members, which have no log of their own, the streams of its log, and a
+    function that is to be told what was found.
     """
     with ExitStack() as stack:
         every = [*streams, *asked_streams(options, stack)]
         limit = np.inf if options.time_limit is None else options.time_limit
         progress = stack.enter_context(BridgeProgress(limit, streams=every))
         ended = stack.enter_context(interruptible(progress))
-        yield dataclasses.replace(options, log=False, log_file=None), progress, every
-        ended(progress.interrupted)  # members that it kept from beginning do not say so
+
+        def tell(found: Outcomes) -> None:
+            # members that it kept from beginning have told nobody
+            reasons = (one.stop_reason for one in found) if progress.interrupted else ()
+            ended(StopReason.INTERRUPTED in reasons)
+
+        yield dataclasses.replace(options, log=False, log_file=None), progress, every, tell
 
 
 def _listed(problems: Any) -> list[Any]:

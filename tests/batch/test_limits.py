@@ -95,6 +95,20 @@ def test_ctrl_c_between_two_members_of_a_young_call_keeps_what_was_found(monkeyp
     assert second.stop_reason is StopReason.INTERRUPTED
 
 
+def test_ctrl_c_that_changes_no_member_of_a_young_call_is_the_callers(monkeypatch):
+    monkeypatch.setattr("gpu_bridge.interrupt.REACTION", 60.0)
+    honest = engine.solve
+
+    def pressed_after(*arguments, **more):
+        answer = honest(*arguments, **more)
+        signal.raise_signal(signal.SIGINT)
+        return answer
+
+    monkeypatch.setattr(engine, "solve", pressed_after)
+    with pytest.raises(KeyboardInterrupt):
+        gpu_bridge.solve_many(boxed_family(5, 12, 4, 7, ["cost"]), method="simplex", device="cpu")
+
+
 def test_a_point_that_misses_its_rows_is_returned_as_a_candidate(monkeypatch):
     honest = engine.solve
 

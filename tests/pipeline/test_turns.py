@@ -164,7 +164,10 @@ def test_interior_point_on_the_gpu_does_not_begin_after_the_end() -> None:
 
 
 def test_a_turn_that_has_begun_is_not_waited_for_again() -> None:
-    clock, both = Clock(10.5), Turns(100_000, 1e-6)  # a limit before which PDLP does not stand still
+    clock, both = (
+        Clock(10.5),
+        Turns(100_000, 1e-6),
+    )  # a limit before which PDLP does not stand still
     clock.now = 10.0  # without reports it is late by then
     assert both.begin(clock) is None
     clock.now = 0.0
