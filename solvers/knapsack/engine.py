@@ -115,7 +115,7 @@ def solve_model(
         objective=objective,
         bound=objective if proven else float(np.nextafter(bound, -np.inf)),
         x=x,
-        row_activity=np.asarray(problem.matrix @ x),
+        row_activity=problem.entries.times(x),
         proof=Proof.EXACT,
         engine=kind.engine,
         message=f"Proven by: {packing.path}." if proven else "",

@@ -73,6 +73,32 @@ def test_a_process_loads_nothing_that_a_small_model_has_no_use_for(
     assert done.stdout.splitlines() == [f"{5.0 if integer else 19 / 3} highs", "[]"]
 
 
+KNAPSACK = """
+import sys
+import gpu_bridge as gb
+import pulp
+model = pulp.LpProblem("knapsack", pulp.LpMaximize)
+x = [model.add_variable(f"x{j}", 0, 1, cat="Integer") for j in range(5)]
+model += pulp.lpSum((2 * j + 1) * x[j] for j in range(5))
+model += pulp.lpSum((j + 2) * x[j] for j in range(5)) <= 9
+solver = gb.GPUHEUR(msg=False)
+model.solve(solver)
+print(pulp.value(model.objective), solver.outcome.engine, solver.outcome.row_activity)
+print([name for name in ("scipy.sparse", "cupy", "solvers.mip") if name in sys.modules])
+"""
+
+
+def test_a_small_knapsack_loads_no_sparse_matrices() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", KNAPSACK],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    assert done.stdout.splitlines() == ["12.0 knapsack [9.]", "[]"]
+
+
 @pytest.mark.usefixtures("patient")
 @pytest.mark.parametrize("problem", [LP, MIP], ids=["LP", "MIP"])
 def test_a_small_model_is_settled(problem: Problem) -> None:
