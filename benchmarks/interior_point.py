@@ -2,17 +2,19 @@
 
     python -m benchmarks.interior_point [FILE ...] [--families energy ...] [--nonzeros 1e5 ...]
         [--folder DATA --set netlib ...] [--device cuda cpu] [--tolerance 1e-8]
-        [--time-limit 60] [--crossover off] [--log]
+        [--time-limit 60] [--crossover off] [--stop-after SECONDS] [--log]
 
 Files are in MPS or LP format, families those of ``benchmarks/families``, and DATA holds an index
 INSTANCES.csv (``lp_sets.py``). Solves run one after the other in this process, after an unmeasured
-one for each device; seconds are those of the whole call. Residuals are those of ``residuals.py`` on
+one for each device; seconds are those of the whole call, and ``processor`` those of processors.
+Residuals are those of ``residuals.py`` on
 the program as it was given. ``--log`` prints the log of each solve.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,8 +34,9 @@ from benchmarks.rows import shifted_geometric_mean
 from solvers.core.outcome import SolutionStatus
 
 TITLES = (
-    *("model", "nonzeros", "device", "status", "engine", "seconds", "iterations", "solves"),
-    *("analysis", "factorising", "solving", "factor", "kept", "replaced", "worst", "objective"),
+    *("model", "nonzeros", "device", "status", "engine", "seconds", "processor", "iterations"),
+    *("solves", "analysis", "factorising", "solving", "factor", "kept", "replaced"),
+    *("worst", "objective"),
 )
 
 
@@ -43,7 +46,11 @@ def main() -> None:
     for device in arguments.device:
         _solve(small_example(), device, arguments)
     rows: list[dict[str, Any]] = []
+    deadline = time.monotonic() + arguments.stop_after
     for lp in _programs(arguments):
+        if time.monotonic() > deadline:
+            print(f"Time is up; stopped before {lp.name}.")
+            break
         for device in arguments.device:
             rows.append(_row(lp, device, arguments))
             words = ((k, Column(k, 3).text(v)) for k, v in rows[-1].items())
@@ -64,7 +71,8 @@ def main() -> None:
 
 
 def _programs(arguments: argparse.Namespace) -> Iterator[LinearProgram]:
-    index = lp_sets.read_index(arguments.folder) if arguments.folder is not None else []
+    kinds = ("lp", "mip", *lp_sets.INFEASIBLE_KINDS)
+    index = lp_sets.read_index(arguments.folder, kinds) if arguments.folder is not None else []
     entries = lp_sets.choose(index, arguments.set)
     for path in [*arguments.files, *(entry.path for entry in entries)]:
         yield read(path)
@@ -75,9 +83,9 @@ def _programs(arguments: argparse.Namespace) -> Iterator[LinearProgram]:
 
 def _solve(
     lp: LinearProgram, device: str, arguments: argparse.Namespace
-) -> tuple[gpu_bridge.Outcome, float]:
+) -> tuple[gpu_bridge.Outcome, float, float]:
     problem = Pdlp(device).prepare(lp, Task(arguments.tolerance, arguments.time_limit))
-    began = time.perf_counter()
+    began, processor = time.perf_counter(), time.process_time()
     outcome = gpu_bridge.solve(
         problem,
         method="ipm",
@@ -87,11 +95,11 @@ def _solve(
         crossover=arguments.crossover,
         explain=False,
     )
-    return outcome, time.perf_counter() - began
+    return outcome, time.perf_counter() - began, time.process_time() - processor
 
 
 def _row(lp: LinearProgram, device: str, arguments: argparse.Namespace) -> dict[str, Any]:
-    outcome, seconds = _solve(lp, device, arguments)
+    outcome, seconds, processor = _solve(lp, device, arguments)
     if arguments.log:
         print(outcome.log)
     found = outcome.statistics
@@ -103,7 +111,7 @@ def _row(lp: LinearProgram, device: str, arguments: argparse.Namespace) -> dict[
         worst = 0.0  # the proof was verified
     cells = (
         *(lp.name, lp.nonzeros, device, outcome.solution_status.name.lower()),
-        *(f"{outcome.engine} {outcome.device}", seconds),
+        *(f"{outcome.engine} {outcome.device}", seconds, processor),
         *(found.get("iterations"), found.get("solves")),
         *(found.get(f"seconds_{part}") for part in ("analysing", "factorising", "solving")),
         *(found.get("factor_entries"), found.get("kept_columns"), found.get("replaced_pivots")),
@@ -125,6 +133,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--tolerance", type=float, default=1e-8)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--crossover", default="off", choices=("off", "on", "auto"))
+    parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     parser.add_argument("--log", action="store_true")
     return parser.parse_args()
 

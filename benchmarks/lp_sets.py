@@ -22,6 +22,9 @@ PEERS = (
 SMALL = ("afiro", "adlittle", "sc50a", "share2b", "brandy", "scagr25", "ship04s", "25fv47")
 """A minute's trial of everything."""
 
+INFEASIBLE, INFEASIBLE_KINDS = "infeasible", ("infeasible", "unbounded")
+"""The set of models without an optimum, and of what kinds they are in the index."""
+
 RELAXATIONS = (30_000, 1_200_000)
 """Nonzeros of the mixed-integer models in the set of that name."""
 
@@ -78,11 +81,13 @@ def _members(by_name: dict[str, Entry], name: str) -> list[Entry]:
         return [e for e in entries if e.kind == "mip" and low <= e.nonzeros <= high]
     if name in ("netlib", "lp-large"):
         return [e for e in entries if e.kind == "lp" and e.path.parent.name == name]
+    if name == INFEASIBLE:
+        return [e for e in entries if e.kind in INFEASIBLE_KINDS]
     if name == "lp":
         return [entry for entry in entries if entry.kind == "lp"]
     raise KeyError(
         f"There is no set or model '{name}'; sets are peers, small, netlib, lp-large, lp, "
-        "relaxations."
+        "relaxations, infeasible."
     )
 
 

@@ -1,11 +1,15 @@
 """What a race costs and gains: ``method='auto'`` beside each of its engines alone.
 
-    python -m benchmarks.race FOLDER MODEL... [--tolerance 1e-6] [--time-limit 60] [--repeats 2]
-        [--pairs 9] [--no-neighbours] [--stop-after SECONDS]
+    python -m benchmarks.race FOLDER [MODEL...] [--families two-stage ...] [--nonzeros 1.4e5]
+        [--hours 365 ...] [--tolerance 1e-6] [--time-limit 60] [--repeats 2] [--pairs 9]
+        [--no-neighbours] [--stop-after SECONDS]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
-``lp-large``. Every way is timed in this process, after a solve that loads what it
-needs; the best of the repeats counts. PDLP alone is timed where there is a GPU. Then the race and
+``lp-large``; families are those of ``benchmarks/families``, hours those of an energy system of
+twelve nodes. Every way is timed in this process, after a solve that loads what it needs, and has
+1.5 times what the race took, as what takes longer is not the fastest; the best of the repeats
+counts. PDLP and our own interior point end with their point, as in the race; PDLP alone is timed
+where there is a GPU. What takes longer than some seconds is timed once. Then the race and
 the engine that was fastest alone take turns, so that what else the machine does hits both alike:
 the ratio is that of the medians of these pairs, with the interval in which it lies with 95 % by
 bootstrap. ``beside`` is the fastest engine alone while processes of their own run HiGHS's other
@@ -30,16 +34,29 @@ from typing import Any
 import numpy as np
 
 import gpu_bridge
+from benchmarks.families import FAMILIES
+from benchmarks.families.energy import energy_system
+from benchmarks.linear_programs import LinearProgram
 from benchmarks.lp_sets import choose, read_index
+from benchmarks.peers.ours import Pdlp
+from benchmarks.peers.solver import Task
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge.pipeline.contenders import IPM, SIMPLEX
 from gpu_bridge.pipeline.routes import PDLP
 from solvers.core.device import seen_gpu
+from solvers.core.machine import usable_cores
 from solvers.core.problem import Problem
 
-AUTO = "auto"
+AUTO, OWN_IPM = "auto", "own ipm"
+ALONE = (SIMPLEX, IPM, OWN_IPM, PDLP)
+NODES = 12
+"""Places of an energy system."""
+
 LONG_ENOUGH = 5.0
-"""Seconds from which one repeat says enough."""
+"""Seconds from which one repeat, and one pair, says enough."""
+
+LATER = 1.5
+"""How many times the race's time an engine alone has."""
 
 PAUSE = 0.2
 """Seconds between two solves: what was left behind is gone before the next is timed."""
@@ -56,11 +73,11 @@ SHIFT = 0.1
 COLUMNS = (
     Column("model"),
     Column("nonzeros"),
-    *(Column(f"{way} s") for way in (SIMPLEX, IPM, PDLP, AUTO)),
+    *(Column(f"{way} s", 3) for way in (*ALONE, AUTO)),
     Column("won by"),
-    Column("paired best s"),
-    Column("paired auto s"),
-    Column("beside s"),
+    Column("paired best s", 3),
+    Column("paired auto s", 3),
+    Column("beside s", 3),
     Column("auto / best", 3),
     Column("from", 3),
     Column("to", 3),
@@ -71,14 +88,16 @@ COLUMNS = (
 class Row:
     """Seconds of one model by each way that found a verified optimum; None where it did not.
 
-    ``turns`` holds the seconds of the fastest engine alone, of the race, and of that engine with
-    processes beside it (None without them), one after the other.
+    ``ipm`` is HiGHS's interior point, ``own_ipm`` ours. ``turns`` holds the seconds of the fastest
+    engine alone, of the race, and of that engine with processes beside it (None without
+    them), one after the other.
     """
 
     name: str
     nonzeros: int
     simplex: float | None
     ipm: float | None
+    own_ipm: float | None
     pdlp: float | None
     auto: float | None
     winner: str
@@ -87,8 +106,12 @@ class Row:
     @property
     def best(self) -> float | None:
         """The least time of an engine alone."""
-        times = [one for one in (self.simplex, self.ipm, self.pdlp) if one is not None]
-        return min(times, default=None)
+        return min((one for one in self.alone if one is not None), default=None)
+
+    @property
+    def alone(self) -> tuple[float | None, ...]:
+        """Seconds of each engine alone."""
+        return self.simplex, self.ipm, self.own_ipm, self.pdlp
 
     @property
     def medians(self) -> tuple[float | None, float | None, float | None]:
@@ -121,66 +144,71 @@ class Row:
         return float(low), float(high)
 
 
-def ways(with_pdlp: bool) -> dict[str, dict[str, Any]]:
+def ways(with_gpu: bool) -> dict[str, dict[str, Any]]:
     """Return the options of each way of solving."""
     made: dict[str, dict[str, Any]] = {
+        AUTO: {},
         SIMPLEX: {"method": "highs", "lp_algorithm": "simplex"},
         IPM: {"method": "highs", "lp_algorithm": "ipm"},
-        AUTO: {},
+        OWN_IPM: {"method": "ipm", "crossover": "off"},
     }
-    return {**made, PDLP: {"method": "pdlp"}} if with_pdlp else made
+    return {**made, PDLP: {"method": "pdlp", "crossover": "off"}} if with_gpu else made
 
 
 def timed(
-    problem: Problem, arguments: argparse.Namespace, options: dict[str, Any]
+    problem: Problem, arguments: argparse.Namespace, options: dict[str, Any], limit: float
 ) -> tuple[float, gpu_bridge.Outcome]:
     """Solve once and return the seconds it took with what came out."""
     time.sleep(PAUSE)
     began = time.perf_counter()
-    outcome = gpu_bridge.solve(
-        problem, tolerance=arguments.tolerance, time_limit=arguments.time_limit, **options
-    )
+    outcome = gpu_bridge.solve(problem, tolerance=arguments.tolerance, time_limit=limit, **options)
     return time.perf_counter() - began, outcome
 
 
-def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_pdlp: bool) -> Row:
+def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_gpu: bool) -> Row:
     """Time every way on one model, and the fastest in turns with the race."""
     seconds: dict[str, float] = {}
     winner = ""
     for repeat in range(arguments.repeats):
-        for way, options in ways(with_pdlp).items():
+        for way, options in ways(with_gpu).items():
             if repeat and not 0.0 < seconds.get(way, 0.0) < LONG_ENOUGH:
                 continue
-            elapsed, outcome = timed(problem, arguments, options)
+            limit = arguments.time_limit
+            if way != AUTO and AUTO in seconds:
+                limit = min(limit, LATER * seconds[AUTO])
+            elapsed, outcome = timed(problem, arguments, options, limit)
             if outcome.solution_status is gpu_bridge.SolutionStatus.OPTIMAL:
                 seconds[way] = min(elapsed, seconds.get(way, math.inf))
             if way == AUTO:
-                won = re.search(r"^Race +won by (\S+)", outcome.log, re.MULTILINE)
+                won = re.search(r"^Race +won by (.+) after", outcome.log, re.MULTILINE)
                 winner = won.group(1) if won else ""
-    times = {way: seconds.get(way) for way in (SIMPLEX, IPM, PDLP, AUTO)}
-    turns = in_turns(problem, arguments, seconds, with_pdlp) if AUTO in seconds else ()
-    return Row(name, problem.num_nonzeros, **times, winner=winner, turns=turns)
+    turns = in_turns(problem, arguments, seconds, with_gpu) if AUTO in seconds else ()
+    simplex, ipm, own_ipm, pdlp, auto = (seconds.get(way) for way in (*ALONE, AUTO))
+    return Row(name, problem.num_nonzeros, simplex, ipm, own_ipm, pdlp, auto, winner, turns)
 
 
 def in_turns(
-    problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float], with_pdlp: bool
+    problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float], with_gpu: bool
 ) -> tuple[tuple[float, float, float | None], ...]:
     """Return seconds of the way that was fastest alone, the race, and that way beside others."""
     alone = {way: least for way, least in seconds.items() if way != AUTO}
     if not alone:
         return ()
-    all_ways = ways(with_pdlp)
+    all_ways = ways(with_gpu)
     best = min(alone, key=lambda way: alone[way])
     others = [all_ways[way] for way in (SIMPLEX, IPM) if way != best]
     found: list[tuple[float, float, float | None]] = []
-    for _ in range(arguments.pairs):
-        by_itself = timed(problem, arguments, all_ways[best])[0]
-        raced = timed(problem, arguments, {})[0]
+
+    def once(way: str) -> float:
+        return timed(problem, arguments, all_ways[way], arguments.time_limit)[0]
+
+    for _ in range(arguments.pairs if seconds[AUTO] < LONG_ENOUGH else min(arguments.pairs, 1)):
+        by_itself, raced = once(best), once(AUTO)
         if not arguments.neighbours:
             found.append((by_itself, raced, None))
             continue
         with neighbours(problem, others):
-            found.append((by_itself, raced, timed(problem, arguments, all_ways[best])[0]))
+            found.append((by_itself, raced, once(best)))
     return tuple(found)
 
 
@@ -221,9 +249,23 @@ def mean(times: Sequence[float]) -> float:
 
 def table_cells(row: Row) -> list[Any]:
     """Return what the table says of a model."""
-    ways_alone = (row.simplex, row.ipm, row.pdlp)
-    measured = (*ways_alone, row.auto, row.winner, *row.medians, row.ratio, *row.interval)
+    measured = (*row.alone, row.auto, row.winner, *row.medians, row.ratio, *row.interval)
     return [row.name, row.nonzeros, *measured]
+
+
+def programs(arguments: argparse.Namespace) -> Iterator[tuple[str, Problem]]:
+    """Yield the names and the models asked for, one at a time."""
+    for entry in choose(read_index(arguments.folder), arguments.models):
+        yield entry.name, gpu_bridge.read(entry.path).relaxation()
+    for name in arguments.families:
+        yield name, as_problem(FAMILIES[name].make(int(arguments.nonzeros), 0))
+    for hours in arguments.hours:
+        yield f"energy, {hours} hours", as_problem(energy_system(hours, NODES, 0))
+
+
+def as_problem(lp: LinearProgram) -> Problem:
+    """Return a family's program as a problem."""
+    return Pdlp("auto").prepare(lp, Task(math.nan, math.nan))
 
 
 def main() -> None:
@@ -231,7 +273,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("folder", type=Path)
-    parser.add_argument("models", nargs="+")
+    parser.add_argument("models", nargs="*")
+    parser.add_argument("--families", nargs="*", default=[], choices=FAMILIES, metavar="NAME")
+    parser.add_argument("--nonzeros", type=float, default=1.4e5, help="of each family")
+    parser.add_argument("--hours", nargs="*", type=int, default=[])
     parser.add_argument("--tolerance", type=float, default=1e-6)
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=2)
@@ -239,17 +284,17 @@ def main() -> None:
     parser.add_argument("--neighbours", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     arguments = parser.parse_args()
-    with_pdlp = seen_gpu() is not None
+    with_gpu = seen_gpu() is not None
     rows: list[Row] = []
     deadline = time.monotonic() + arguments.stop_after
-    for place, entry in enumerate(choose(read_index(arguments.folder), arguments.models)):
+    for name, problem in programs(arguments):
         if time.monotonic() > deadline:
-            print(f"Time is up; stopped before {entry.name}.")
+            print(f"Time is up; stopped before {name}.")
             break
-        problem = gpu_bridge.read(entry.path).relaxation()
-        if place == 0 and with_pdlp:
-            gpu_bridge.solve(problem, method="pdlp", time_limit=arguments.time_limit)
-        row = measure(entry.name, problem, arguments, with_pdlp)
+        if not rows:
+            for options in ways(with_gpu).values():
+                timed(problem, arguments, options, arguments.time_limit)
+        row = measure(name, problem, arguments, with_gpu)
         rows.append(row)
         print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
     cells = [table_cells(row) for row in rows]
@@ -261,10 +306,12 @@ def main() -> None:
         "auto_mean": mean([row.auto for row in raced if row.auto is not None]),
         "best_mean": mean([row.best for row in raced if row.best is not None]),
         "within_10_percent": sum(1 for row in raced if (row.ratio or 0.0) <= 1.1),
+        "ratio_mean": statistics.geometric_mean([row.ratio or 1.0 for row in raced] or [1.0]),
         "worst_ratio": max((row.ratio or 0.0 for row in raced), default=None),
     }
     print(summary)
     options = {"tolerance": arguments.tolerance, "time_limit": arguments.time_limit}
+    options |= {"nonzeros": arguments.nonzeros, "cores": usable_cores()}
     write_record(
         "race", {"options": options, "summary": summary, "rows": [asdict(r) for r in rows]}
     )
