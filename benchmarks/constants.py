@@ -53,6 +53,9 @@ FACTORS = (0.5, 2.0)
 PATIENCE = 600.0
 """Seconds for each model after which a process is taken for one that hangs, and killed."""
 
+GRACE = 10.0
+"""Seconds that processes have when the time for all is up."""
+
 
 @dataclass(frozen=True)
 class Task:
@@ -208,7 +211,8 @@ def run(tasks: Sequence[Task], arguments: argparse.Namespace, stop_at: float) ->
             process.join()
             print(*task.name, told, flush=True)
         for task, process, began in running.values():
-            if time.monotonic() - began > PATIENCE * len(task.models):
+            latest = min(began + PATIENCE * len(task.models), stop_at + GRACE)
+            if time.monotonic() > latest:
                 process.kill()
     return found
 
