@@ -71,7 +71,9 @@ def main() -> None:
     device = find_device(arguments.device)
     stop_at = time.monotonic() + arguments.stop_after
     rows: list[dict[str, Any]] = []
-    for part in arguments.parts:
+    for number, part in enumerate(arguments.parts):
+        left = stop_at - time.monotonic()
+        part_until = time.monotonic() + left / (len(arguments.parts) - number)
         measure = MAKERS[part](device, arguments)
         measure()  # compiles
         plain = [measure() for _ in range(REPEATS)]
@@ -79,7 +81,7 @@ def main() -> None:
         noise = max(abs(_more(values, base)) for values in plain)
         print(f"{part}: {', '.join(f'{value:.4g}' for value in base)}; noise {noise:.3f}")
         for constant in _constants(part, arguments.besides):
-            if time.monotonic() > stop_at:
+            if time.monotonic() > part_until:
                 print(f"Time is up before {constant.key}.")
                 break
             row: dict[str, Any] = {"part": part, "constant": constant.key, "noise": noise}
@@ -273,7 +275,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=BATCH, help="problems of a batch")
     parser.add_argument("--seconds", type=float, default=0.3)
     parser.add_argument("--besides", nargs="+", default=[], help="constants to leave out")
-    parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds for all")
+    parser.add_argument("--stop-after", type=float, default=math.inf, help="seconds for all parts")
     arguments = parser.parse_args()
     for part, option in (("lists", "files"), ("walkers", "models")):
         if part in arguments.parts and not getattr(arguments, option):
