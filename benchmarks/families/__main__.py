@@ -4,9 +4,10 @@
         [--tolerance 1e-4 ...] [--time-limit 60] [--device auto] [--peers highs-simplex ...]
 
 NAME is a family, ``all``, or a half of them (``halves.py``); without one they are listed. Every
-solver has a process of its own and gets the arrays; seconds are those of the whole call. Residuals
-are those of ``residuals.py`` on the program itself, also where a limit ended the solve, and
-``memory`` is the most that the call took on the host, in multiples of the program's size.
+solver has a process of its own, which has solved a small program of the first family before, and
+gets the arrays; seconds are those of the whole call. Residuals are those of ``residuals.py`` on the
+program itself, also where a limit ended the solve, and ``memory`` is the most that the call took on
+the host, in multiples of the program's size.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from benchmarks.record import Column, print_table, write_record
 from benchmarks.rows import Row
 from benchmarks.worker import Worker
 from solvers.core.device import find_device
+
+WARM_UP = 100_000
+"""Nonzeros of the program that each solver gets first, so that its libraries are loaded."""
 
 TITLES = (
     *("model", "nonzeros", "solver", "tolerance", "status", "seconds", "its"),
@@ -70,6 +74,7 @@ def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
     groups = {"all": list(FAMILIES), **{half: members(FAMILIES, half) for half in HALVES}}
     names = [name for given in arguments.name for name in groups.get(given, [given])]
     try:
+        _warm_up(FAMILIES[names[0]].make(WARM_UP, arguments.seed), workers, arguments)
         for name in names:
             for nonzeros in arguments.nonzeros:
                 began = time.perf_counter()
@@ -81,6 +86,16 @@ def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
     finally:
         for _, worker in workers:
             worker.stop()
+
+
+def _warm_up(
+    lp: LinearProgram, workers: list[tuple[Solver, Worker]], arguments: argparse.Namespace
+) -> None:
+    """Let every solver that is there load what it needs."""
+    for solver, worker in workers:
+        if solver.missing() is None:
+            task = Task(arguments.tolerance[0], arguments.time_limit, threads=arguments.threads)
+            worker.solve(lp, task)
 
 
 def _measure(
