@@ -74,12 +74,12 @@ def _show_roofline(problem: Problem, options: Options, plot: str | None) -> None
 def _engine_lines(problem: Problem, options: Options) -> list[str]:
     from gpu_bridge.classify import classify
     from gpu_bridge.pipeline.brief import DECISION, is_worth_a_try
-    from gpu_bridge.pipeline.registry import choose
+    from gpu_bridge.pipeline.registry import choose, title_of
 
     choice = choose(problem, options)
-    chosen = f"{choice.title}: {choice.reason}"
+    chosen = f"{title_of(choice)}: {choice.reason}"
     engines = {"Engine": chosen}
-    if is_worth_a_try(problem, options):
+    if options.method == "auto" and is_worth_a_try(problem, options):
         engines = {"Engine": DECISION, "Otherwise": chosen}
     return [
         labelled("Structure", classify(problem).sentence),

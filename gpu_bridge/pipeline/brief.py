@@ -40,14 +40,14 @@ SETTLED = (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE, SolutionStatus.UNB
 def is_worth_a_try(
     problem: Problem, options: Options, start: Start | None = None, live: Live | None = None
 ) -> bool:
-    """Whether a model is small, plain, and asks for nothing that another engine does better.
+    """Whether a model of ``method='auto'`` is small, plain, and no case for another engine.
 
     A linear program that has been solved before, and starts from its last basis, may be larger,
     unless such a start has not led to the end in time before. A single row over integer columns is
     for the exact engine, which is as quick. What ends by the clock is not ``deterministic``.
     """
     size = max(problem.num_nonzeros, problem.num_rows, problem.num_columns)
-    if options.method != "auto" or options.device.startswith("cuda"):
+    if options.device.startswith("cuda"):
         return False
     if problem.is_mip and (options.heuristics_only or options.deterministic):
         return False

@@ -77,7 +77,7 @@ def solve(
 
         join(options.cluster)  # says what is missing, whatever comes of the model at once
     choice = None
-    if not is_worth_a_try(problem, options, start, live):
+    if options.method != "auto" or not is_worth_a_try(problem, options, start, live):
         _expect_gpu(problem, options)
         from gpu_bridge.pipeline.registry import choose
 

@@ -18,7 +18,7 @@ import numpy as np
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.brief import start_from
 from gpu_bridge.pipeline.race import better
-from gpu_bridge.pipeline.registry import ENGINES, Route, choose, unheeded
+from gpu_bridge.pipeline.registry import ENGINES, Route, choose, title_of, unheeded
 from gpu_bridge.pipeline.routes import PDLP, Choice
 from gpu_bridge.pipeline.routes.highs import run as run_highs
 from gpu_bridge.pipeline.routes.pdlp import PDLP_SHARE
@@ -132,7 +132,7 @@ def run_engines(
     idle = unheeded(options, chosen)
     verb = "changes" if len(idle) == 1 else "change"
     more = f"; {' and '.join(idle)} {verb} nothing there" if idle else ""
-    progress.decision(f"{chosen.title}: {chosen.reason}{more}")
+    progress.decision(f"{title_of(chosen)}: {chosen.reason}{more}")
     expect(chosen.device)
     forwarding = ForwardingProgress(progress)
     task = Task(problem, options, chosen, progress, start)
@@ -260,7 +260,7 @@ class Task:
         exact = None
         known = None if self.start is None else self.start.x
         in_doubles = bool(self.choice.contenders) or ENGINES[self.choice.method].in_doubles
-        if in_doubles and is_doubtful(problem, options):
+        if in_doubles and problem.is_mip and is_doubtful(problem, options):
             if known is None and self.choice.method == "mip":
                 from solvers.mip.heuristics.constructive import first_point
 
@@ -268,23 +268,25 @@ class Task:
             exact = exact_answer(problem, options, progress, known)
             if exact is not None and exact.solution_status in SETTLED:
                 return exact
-        careful = replace(self, options=careful_options(problem, options, progress))
+        if problem.is_mip:
+            options = careful_options(problem, options, progress)
+        careful = replace(self, options=options)
         relaxed = without_far_limits(problem) if in_doubles else problem
         answer = None
         if relaxed is not problem:
             progress.log("Limits that are far off are left out; the answer is checked with them.")
             found = replace(careful, problem=relaxed)._by_route()
-            answer = carried_over(problem, found, careful.options)
+            answer = carried_over(problem, found, options)
         if answer is None:
             answer = careful._by_route()
-        return answer if exact is None else sounder(problem, answer, exact, careful.options)
+        return answer if exact is None else sounder(problem, answer, exact, options)
 
     def _second_opinion(self, answer: Outcome) -> Outcome:
         """Return the better of an answer and what the reference engine says without presolve."""
         problem, options, progress, start = self.problem, self.options, self.progress, self.start
         if problem.is_mip and answer.solution_status.has_point:
             start = Start(x=answer.x)
-        if is_small(problem, options) and not answer.is_exact:
+        if problem.is_mip and is_small(problem, options) and not answer.is_exact:
             exact = exact_answer(problem, options, progress, None if start is None else start.x)
             if exact is not None and exact.solution_status in SETTLED:
                 return exact

@@ -184,6 +184,19 @@ def _here(problem: Problem, options: Options, found: ProblemClass) -> Choice:
     return next(choice for choice in chosen if choice is not None)
 
 
+def title_of(choice: Choice) -> str:
+    """Return which engines run, and where."""
+    if choice.on_cluster:
+        return f"{choice.method} on a cluster"
+    if not choice.contenders:
+        return f"{choice.method} on {choice.device}"
+    places = [
+        name if name != PDLP or choice.device == "cpu" else f"{name} on {choice.device}"
+        for name in choice.contenders
+    ]
+    return f"race of {', '.join(places[:-1])} and {places[-1]}"
+
+
 def unheeded(options: Options, choice: Choice) -> list[str]:
     """Return which options that were set the engines of a choice do not read."""
     some = frozenset().union(*(engine.options for engine in ENGINES.values()))

@@ -41,7 +41,7 @@ to 1."""
 
 def careful_options(problem: Problem, options: Options, progress: Progress) -> Options:
     """Return options without presolve for a mixed-integer model of unsafe magnitudes."""
-    if not problem.is_mip or not options.presolve:
+    if not options.presolve:
         return options
     span = widest_span(problem)
     if span.ratio <= UNSAFE:
@@ -51,13 +51,12 @@ def careful_options(problem: Problem, options: Options, progress: Progress) -> O
 
 
 def is_small(problem: Problem, options: Options) -> bool:
-    """Whether rational arithmetic is worth a try."""
-    asked = problem.is_mip and not options.heuristics_only
-    return asked and 0 < problem.num_nonzeros <= MOST_ENTRIES
+    """Whether rational arithmetic is worth a try on a mixed-integer model."""
+    return not options.heuristics_only and 0 < problem.num_nonzeros <= MOST_ENTRIES
 
 
 def is_doubtful(problem: Problem, options: Options) -> bool:
-    """Whether a small model has magnitudes that engines may go wrong on."""
+    """Whether a small mixed-integer model has magnitudes that engines may go wrong on."""
     if not is_small(problem, options):
         return False
     return widest_span(problem).ratio > DOUBTFUL or without_far_limits(problem) is not problem

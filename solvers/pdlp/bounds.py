@@ -53,11 +53,6 @@ class Coded:
         others = code_bounds(lower, upper, codes, pairs, threads_for(lower.size, threads))
         return cls(codes, pairs, codes.size + PAIR_BYTES * others)
 
-    @classmethod
-    def none(cls, size: int) -> Coded:
-        """Return what lets a CPU read bounds (size,): no codes."""
-        return cls(np.zeros(0, dtype=np.uint8), np.zeros((OTHERS, 2)), PAIR_BYTES * size)
-
     def to_device(self, device: Device, order: Any, place: Callable[[Any], Any]) -> Coded:
         """Return a copy in the device's memory and in an order of its own, None for no change.
 

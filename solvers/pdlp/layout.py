@@ -20,7 +20,7 @@ from solvers.core.transfers import PIECE, Pinned
 from solvers.pdlp.kernels.layout import LAY_OUT, LAYOUT
 from solvers.pdlp.state import Coefficients
 from solvers.sparse.order import order_both
-from solvers.sparse.shape import CPU_PLAN, Plan
+from solvers.sparse.shape import Plan
 from solvers.sparse.slices import Packed, Slices, in_slices, pack, without_entries
 
 ON_DEVICE_FROM = 10_000_000
@@ -35,18 +35,12 @@ PIECE_ENTRIES = PIECE // 8
 def to_device(
     problem: Problem, device: Device, plan: Plan, pack_from: int, threads: int = 0
 ) -> Coefficients:
-    """Lay the matrix of a problem out by rows and by columns, in the memory of the device.
+    """Lay the matrix of a problem out by rows and by columns, in the memory of a GPU.
 
     Matrices with fewer than ``pack_from`` coefficients are not packed: they are bound by latency,
     and each way of packing needs kernels compiled for it.
     """
     rows, columns = problem.entries, problem.by_column(threads)
-    if device.kind == "cpu":
-        none = np.zeros(0, dtype=np.int32)
-        return Coefficients(
-            in_slices(rows, CPU_PLAN, none, none, Packed()),
-            in_slices(columns, CPU_PLAN, none, none, Packed()),
-        )
     row_order, column_order = order_both(rows, columns, plan, threads)
     orders = tuple(None if one.is_kept else one.order for one in (row_order, column_order))
     packed = pack(rows.data, *rows.shape, threads) if rows.nnz >= pack_from else Packed()

@@ -26,7 +26,7 @@ from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
-from solvers.pdlp.bounds import Coded
+from solvers.pdlp.bounds import OTHERS, PAIR_BYTES, Coded
 from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.kernels.matrix import REAL_BYTES
@@ -45,8 +45,8 @@ from solvers.pdlp.state import (
 )
 from solvers.pdlp.state import of_rows as of_side
 from solvers.pdlp.termination import Criteria
-from solvers.sparse.shape import Plan
-from solvers.sparse.slices import Packed, pack
+from solvers.sparse.shape import CPU_PLAN, Plan
+from solvers.sparse.slices import Packed, in_slices, pack
 
 SMALL = 0.2
 """A violation below this part of its terms, in the norm, is a small one: that of random points is
@@ -182,6 +182,8 @@ def place(
             from solvers.pdlp.distributed.sharing import share_out
 
             coefficients = share_out(problem, device, plan, pack_from, threads)
+        elif device.kind == "cpu":
+            coefficients = _as_they_are(problem, threads)
         else:
             coefficients = to_device(problem, device, plan, pack_from, threads)
     scaling = find_scaling(
@@ -198,7 +200,9 @@ def place(
 
     def coded(lower: FloatArray, upper: FloatArray, order: Any, matrix: Matrix) -> Coded:
         if is_shared:
-            return Coded.none(lower.size)
+            return Coded(
+                np.zeros(0, dtype=np.uint8), np.zeros((OTHERS, 2)), PAIR_BYTES * lower.size
+            )
         whole = Coded.of(lower, upper, threads)
         return whole.to_device(device, order, lambda codes: of_side(matrix, codes, device))
 
@@ -218,6 +222,16 @@ def place(
         side_norm=min(own.sides, limit.sides),
         cost_norm=min(own.cost, limit.cost),
     )
+
+
+def _as_they_are(problem: Problem, threads: int) -> Coefficients:
+    """Return the coefficients as a CPU reads them, in the order of the problem."""
+    none = np.zeros(0, dtype=np.int32)
+    by_row, by_column = (
+        in_slices(matrix, CPU_PLAN, none, none, Packed())
+        for matrix in (problem.entries, problem.by_column(threads))
+    )
+    return Coefficients(by_row, by_column)
 
 
 def rescaled(there: DeviceProblem, scaling: Scaling) -> DeviceProblem:

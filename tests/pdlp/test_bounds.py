@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,11 +48,6 @@ def test_any_number_of_threads_gives_the_same_codes():
     alone, shared = (Coded.of(lower, lower + 1.0, threads) for threads in (1, 3))
     np.testing.assert_array_equal(alone.codes, shared.codes)
     np.testing.assert_array_equal(alone.pairs, shared.pairs)
-
-
-@pytest.mark.parametrize("size", [0, 1, 300])
-def test_without_codes_all_bounds_are_read(size):
-    assert Coded.none(size).codes.size == 0
 
 
 def test_a_copy_on_a_device_follows_the_order():

@@ -193,8 +193,6 @@ TWO_ROWS = [[1.0, 2.0], [3.0, 1.0]]
         (LP, {}, True),
         (MIP, {}, True),
         (MIP, {"device": "cpu"}, True),
-        (MIP, {"method": "highs"}, False),
-        (MIP, {"method": "mip"}, False),
         (MIP, {"device": "cuda"}, False),
         (MIP, {"device": "cuda:1"}, False),
         (MIP, {"heuristics_only": True}, False),

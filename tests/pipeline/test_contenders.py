@@ -17,7 +17,7 @@ from gpu_bridge.pipeline.contenders import (
     make_contenders,
     plan_contenders,
 )
-from gpu_bridge.pipeline.registry import choose, unheeded
+from gpu_bridge.pipeline.registry import choose, title_of, unheeded
 from solvers import highs
 from solvers.core.device import Device
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
@@ -107,7 +107,7 @@ def test_interior_point_stays_out_of_the_race_on_the_gpu_with_very_large_models(
 def test_the_choice_names_the_race(machine: Callable[[int, bool], None]) -> None:
     machine(16, True)
     choice = choose(sparse_problem(module.PDLP_NONZEROS), make_options())
-    assert choice.title == "race of pdlp on cuda, simplex, ipm and ipm on cuda"
+    assert title_of(choice) == "race of pdlp on cuda, simplex, ipm and ipm on cuda"
     assert choice.device == "cuda"
     assert "first verified answer" in choice.reason
     idle = unheeded(make_options(pool_size=3, simplex_variant="dense", lp_algorithm="ipm"), choice)

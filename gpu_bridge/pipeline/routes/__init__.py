@@ -39,16 +39,3 @@ class Choice:
     on_cluster: bool = False
     analyses: Analyses | None = None
     under_way: UnderWay | None = None
-
-    @property
-    def title(self) -> str:
-        """Which engines run, and where."""
-        if self.on_cluster:
-            return f"{self.method} on a cluster"
-        if not self.contenders:
-            return f"{self.method} on {self.device}"
-        places = [
-            name if name != PDLP or self.device == "cpu" else f"{name} on {self.device}"
-            for name in self.contenders
-        ]
-        return f"race of {', '.join(places[:-1])} and {places[-1]}"
