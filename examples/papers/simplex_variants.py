@@ -4,7 +4,7 @@
 
 Every solver gets what HiGHS's presolve leaves of a model, as in the paper (Tissier et al., ETH
 Zurich), and its objective is compared with that of HiGHS. Without a model it is three of Netlib's
-smallest. ``graphs`` and ``resident`` run by plain C++ where there is no GPU.
+smallest. ``graphs`` and ``resident`` run by NumPy where there is no GPU.
 ``python -m benchmarks.simplex`` is the measurement in full.
 """
 

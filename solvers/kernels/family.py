@@ -2,7 +2,8 @@
 
 A family is three files with one stem. ``step.py`` declares (:mod:`.declaration`), ``step.cu``
 holds ``extern "C"`` kernels and ``step.cpp`` their twins, with the same names and arguments in the
-same order, and the number of threads after them. A kernel of many arguments takes structures
+same order, and the number of threads after them. Where nobody asks for speed on a CPU, the twins
+are in NumPy, in a module whose stem ends in ``_cpu``. A kernel of many arguments takes structures
 (:func:`.structure`), declared once in a header that both include; it is a device function then, and
 its entry point is made from the declaration. An engine imports the declaration only and calls
 ``family["name"](...)``; whether the ``.cu`` or the twin runs follows from where the arrays live.
@@ -88,6 +89,8 @@ class Family:
     kernels : sequence of Kernel
     cooperative : bool
         The kernels wait for each other's blocks, so all blocks of a launch have to run at once.
+    in_numpy : bool
+        The twins are in NumPy.
     foreseen : sequence of mappings
         Arguments of :meth:`types` for which a wheel holds compiled code.
     """
@@ -99,12 +102,14 @@ class Family:
         kernels: Sequence[Kernel],
         *,
         cooperative: bool = False,
+        in_numpy: bool = False,
         foreseen: Sequence[Mapping[str, str]] = ({},),
     ) -> None:
         self.package = package
         self.foreseen = foreseen
         self.stem = stem
         self.cooperative = cooperative
+        self.in_numpy = in_numpy
         self.kernels = {kernel.name: kernel for kernel in kernels}
         self._compiled: Slot[_OfFamily] = Slot("compiled kernels, by family", _OfFamily)
 
@@ -128,7 +133,9 @@ class Family:
 
     @cached_property
     def twin(self) -> Any:
-        """The module of the CPU kernels, which has the names of the family's folders."""
+        """The module of the CPU kernels; a compiled one has the names of the family's folders."""
+        if self.in_numpy:
+            return importlib.import_module(f"{self.package}.{self.stem}_cpu")
         folders = [one for one in self.package.split(".")[1:] if one != "kernels"]
         return importlib.import_module(f"solvers.native.{'_'.join((*folders, self.stem))}")
 

@@ -80,7 +80,7 @@ class BasicSolution:
         return cost_of(self.form.cost, self.basic)
 
 
-def cost_of(cost: FloatArray, basic: Basis) -> FloatArray:
+def cost_of(cost: FloatArray, basic: npt.NDArray[np.integer]) -> FloatArray:
     """Return (m,) costs of basic variables."""
     return np.asarray(np.append(cost, 0.0)[np.minimum(basic, cost.size)])
 

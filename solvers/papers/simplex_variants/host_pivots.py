@@ -3,9 +3,8 @@
 "naive" keeps the basis matrix and the products on the GPU and copies reduced costs and the
 direction to the host for every choice, as the paper's GPU-naive does ("host-device ping-pong").
 
-Pricing and ratio test are the rules of ``kernels/iterate.py``, in NumPy on the host, so that all
-variants would make the same pivots in exact arithmetic; ties go to the smaller index there and
-here.
+Pricing and ratio test are those of the twins of the other variants (``kernels/rules.py``), so that
+all would make the same pivots in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.device import Device
@@ -30,53 +28,8 @@ from solvers.papers.simplex_variants.basic_solution import (
 )
 from solvers.papers.simplex_variants.kernels import layout as word
 from solvers.papers.simplex_variants.kernels.resident import RESIDENT
+from solvers.papers.simplex_variants.kernels.rules import entering, leaving, ratios
 from solvers.papers.simplex_variants.standard_form import ScaledForm
-
-Flags = npt.NDArray[np.bool_]
-
-
-def entering(reduced: FloatArray, weight: FloatArray, nonbasic: Flags, control: FloatArray) -> int:
-    """Return the nonbasic variable with the largest s^2 / w; -1 where none prices out.
-
-    Bland's rule takes the first.
-    """
-    eligible = nonbasic & (reduced < -control[word.DUAL_TOLERANCE])
-    if not eligible.any():
-        return -1
-    key = np.where(eligible, 1.0 if control[word.BLAND] else reduced**2 / weight, -1.0)
-    return int(np.argmax(key))
-
-
-def ratios(
-    x: FloatArray, d: FloatArray, artificial: Flags, control: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the exact and the relaxed steps (m,) to the bounds of the basic variables."""
-    tolerance = control[word.PRIMAL_TOLERANCE]
-    allowed = 0.0 if control[word.BLAND] else tolerance
-    falling = (d > control[word.ZERO_PIVOT]) & (x >= -tolerance)
-    rising = (d < -control[word.ZERO_PIVOT]) & ((x < -tolerance) | (artificial & (x <= tolerance)))
-    room = np.maximum(np.where(falling, x, -x), 0.0)
-    size = np.where(falling | rising, np.abs(d), 1.0)
-    exact = np.where(falling | rising, room / size, np.inf)
-    return exact, np.where(falling | rising, (room + allowed) / size, np.inf)
-
-
-def leaving(
-    x: FloatArray,
-    d: FloatArray,
-    basic: npt.NDArray[np.int64],
-    artificial: Flags,
-    control: FloatArray,
-) -> tuple[int, float]:
-    """Return the position that leaves and the step, by Harris's two passes; -1 without a bound."""
-    exact, relaxed = ratios(x, d, artificial, control)
-    farthest = float(np.min(relaxed))
-    if not farthest < np.inf:
-        return -1, np.inf
-    among = exact <= farthest
-    key = np.where(among, -basic.astype(np.float64) if control[word.BLAND] else np.abs(d), -np.inf)
-    r = int(np.argmax(key))
-    return r, float(exact[r])
 
 
 class Algebra:
@@ -207,14 +160,16 @@ class HostPivots:
         if q < 0:
             return word.NO_CANDIDATE
         d = self._algebra.solve(self._column(q))
-        r, theta = leaving(self._x, d, self._basic, self._basic >= n, self.control)
+        exact, relaxed = ratios(self._x, d, self._basic >= n, self.control)
+        farthest = float(np.min(relaxed))
         self.control[[word.ENTERING, word.ENTERING_COST, word.ENTERING_WEIGHT]] = (
             q,
             reduced[q],
             self._weight[q],
         )
-        if r < 0:
+        if farthest == np.inf:
             return word.NO_RATIO
+        r = leaving(exact, farthest, d, self._basic, self.control)
         if abs(d[r]) < self.control[word.SAFE_PIVOT]:
             return word.SMALL_PIVOT
         self._update_weights(r, d[r], nonbasic, self._weight[q])
@@ -226,9 +181,9 @@ class HostPivots:
             return word.SMALL_PIVOT
         self._x = self._algebra.solve(self._rhs)
         self._set_costs()
-        self.control[[word.LEAVING, word.STEP, word.PIVOT]] = r, theta, d[r]
+        self.control[[word.LEAVING, word.STEP, word.PIVOT]] = r, exact[r], d[r]
         self.control[word.ITERATION] += 1
-        self.control[word.DEGENERATE] += theta * -reduced[q] <= 0.0
+        self.control[word.DEGENERATE] += exact[r] * -reduced[q] <= 0.0
         return word.RUNNING
 
     def _column(self, q: int) -> FloatArray:

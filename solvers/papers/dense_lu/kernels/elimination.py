@@ -52,5 +52,8 @@ ELIMINATE = Kernel(
 )
 
 ELIMINATION = Family(
-    "solvers.papers.dense_lu.kernels", "elimination", (FIND_PIVOT, SWAP_ROWS, ELIMINATE)
+    "solvers.papers.dense_lu.kernels",
+    "elimination",
+    (FIND_PIVOT, SWAP_ROWS, ELIMINATE),
+    in_numpy=True,
 )

@@ -125,4 +125,5 @@ ITERATE = Family(
     "solvers.papers.simplex_variants.kernels",
     "iterate",
     (PRICE, DIRECTION, CHOOSE, MAKE_PIVOT, UPDATE),
+    in_numpy=True,
 )

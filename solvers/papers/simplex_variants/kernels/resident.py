@@ -94,4 +94,5 @@ RESIDENT = Family(
     "solvers.papers.simplex_variants.kernels",
     "resident",
     (RATIO_TEST, UPDATE_IN_PLACE, SOLUTION, BASIS_ROWS, DUAL),
+    in_numpy=True,
 )

@@ -1,4 +1,4 @@
-// Places of control (layout.py explains them), and rules that device code and C++ share.
+// Places of control (layout.py explains them), and what rules.py has for the host.
 
 #pragma once
 
