@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.knapsack.items import Packing
-from solvers.knapsack.kinds import Kind, Model, find_kind
+from solvers.knapsack.items import Model, Packing
+from solvers.knapsack.kinds import Kind, find_kind
 
 LOOK = 0.05
 """Seconds between two looks at the clock."""
@@ -84,7 +85,7 @@ def solve(
 
 def solve_model(
     problem: Problem,
-    model: Model,
+    model: Model[Any],
     kind: Kind,
     progress: Progress,
     pack: Callable[[Tell], Packing],

@@ -6,15 +6,19 @@ subject to  weight'x <= capacity,   0 <= x_j <= copies_j,   x_j whole
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from solvers.core.errors import ProblemError
+from solvers.core.problem import FloatArray
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+Given = TypeVar("Given")
+"""A knapsack problem of one of the kinds."""
 
 LARGEST = 2**62
 """Sums of profits and of weights stay below this, so that two of them can be added in 64 bits."""
@@ -125,6 +129,37 @@ class Packing:
     def is_optimal(self) -> bool:
         """Whether the packing is proven to be best."""
         return self.x is not None and self.profit == self.bound
+
+
+@dataclass(frozen=True, eq=False)
+class Model(Generic[Given]):
+    """A model that is a knapsack problem, and the way back from a packing.
+
+    Parameters
+    ----------
+    knapsack : Knapsack, MultipleChoice, MultipleKnapsack or MultidimensionalKnapsack
+        The problem in whole numbers, as the engine of its kind takes it.
+    profit_scale : int
+        Profits are the model's costs, turned round, times this.
+    sentence : str
+        What was recognised, for the log.
+    start : (n,) int64 array
+        Values of the columns where nothing is packed.
+    """
+
+    knapsack: Given
+    profit_scale: int
+    sentence: str
+    start: IntArray
+
+    @property
+    def nothing(self) -> FloatArray:
+        """The (n,) values of the columns where nothing is packed."""
+        return self.start.astype(np.float64)
+
+    @abstractmethod
+    def point(self, packed: Any) -> FloatArray:
+        """Return the (n,) values of the columns for a packing."""
 
 
 def powers_of_two(copies: IntArray, *, by_item: bool = True) -> tuple[IntArray, IntArray]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from solvers.core.outcome import StopReason
-from solvers.core.problem import FloatArray, Problem
+from solvers.core.problem import Problem
 
 if TYPE_CHECKING:
-    from solvers.knapsack.items import Packing
+    from solvers.knapsack.items import Model, Packing
 
 MOST_ROWS = 50
 """Rows of a multidimensional knapsack problem, up to which a dense basis inverse for every node is
@@ -26,29 +26,6 @@ MOST_ENTRIES = 4
 """Entries for each column up to which a model is looked at as a multiple-choice or a multiple
 knapsack problem, where a column has one in a capacity, one in a class or in an item's row, and
 perhaps two in rows that are bounds."""
-
-
-class Model(Protocol):
-    """A model that is a knapsack problem, and the way back from a packing."""
-
-    @property
-    def knapsack(self) -> Any:
-        """The problem in whole numbers, as the engine of its kind takes it."""
-
-    @property
-    def profit_scale(self) -> int:
-        """Profits are the model's costs, turned round, times this."""
-
-    @property
-    def sentence(self) -> str:
-        """What was recognised, for the log."""
-
-    @property
-    def nothing(self) -> FloatArray:
-        """The (n,) values of the columns where the profit is zero."""
-
-    def point(self, packed: Any) -> FloatArray:
-        """Return the (n,) values of the columns for a packing."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +39,7 @@ class Kind:
     may_be : callable
         From a model and its number of rows with several entries to whether to look closer.
     recognise : callable
-        From a model to a :class:`Model`, or None.
+        From a model to a :class:`~solvers.knapsack.items.Model`, or None.
     solve : callable
         From a problem and progress to a ``Packing``; takes ``tell``, which is told profits and
         bounds, and the options that it reads.
@@ -76,7 +53,7 @@ class Kind:
 
     engine: str
     may_be: Callable[[Problem, int], bool]
-    recognise: Callable[[Problem], Model | None]
+    recognise: Callable[[Problem], Model[Any] | None]
     solve: Callable[..., Packing]
     reads: tuple[str, ...]
     counted: str
@@ -137,7 +114,7 @@ KINDS = (
 """In the order in which a model is looked at."""
 
 
-def find_kind(problem: Problem) -> tuple[Kind, Model] | None:
+def find_kind(problem: Problem) -> tuple[Kind, Model[Any]] | None:
     """Return which knapsack problem a model is, if any; a look at row counts settles most."""
     if not problem.num_columns or not problem.integrality.all():
         return None

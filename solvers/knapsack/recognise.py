@@ -21,7 +21,7 @@ import numpy as np
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.knapsack.items import LARGEST, IntArray, Knapsack
+from solvers.knapsack.items import LARGEST, IntArray, Knapsack, Model
 
 DECIMALS = 12
 """Most digits behind the point."""
@@ -137,31 +137,10 @@ def _in_lowest_terms(values: IntArray, scale: int) -> Whole:
 
 
 @dataclass(frozen=True, eq=False)
-class KnapsackModel:
-    """A model that is a knapsack problem, and how values of its columns follow from a packing.
+class KnapsackModel(Model[Knapsack]):
+    """A model with one item for each column; its value = start + sign (n,) * copies packed."""
 
-    Parameters
-    ----------
-    knapsack : Knapsack
-        One item for each column.
-    start, sign : (n,) int64 arrays
-        Value of a column = start + sign * copies packed.
-    profit_scale : int
-        Profits are the model's costs, turned round, times this.
-    sentence : str
-        What was recognised, for the log.
-    """
-
-    knapsack: Knapsack
-    start: IntArray
     sign: IntArray
-    profit_scale: int
-    sentence: str
-
-    @property
-    def nothing(self) -> FloatArray:
-        """The (n,) values of the columns where nothing is packed."""
-        return self.start.astype(np.float64)
 
     def point(self, packed: IntArray) -> FloatArray:
         """Return the (n,) values of the columns for a packing."""
@@ -246,7 +225,7 @@ def _as_items(problem: Problem, weight: FloatArray, side: float, box: Box) -> Kn
     except ProblemError:
         return None
     sentence = _sentence(knapsack, weights.scale)
-    return KnapsackModel(knapsack, origin, sign, profits.scale, sentence)
+    return KnapsackModel(knapsack, profits.scale, sentence, origin, sign)
 
 
 def _copies(box: Box, weight: IntArray, profit: IntArray, capacity: int) -> IntArray | None:

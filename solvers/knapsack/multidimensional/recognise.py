@@ -14,7 +14,7 @@ import numpy as np
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray, Problem
-from solvers.knapsack.items import IntArray, powers_of_two
+from solvers.knapsack.items import IntArray, Model, powers_of_two
 from solvers.knapsack.kinds import MOST_ROWS
 from solvers.knapsack.multidimensional.items import EXACT, BoolArray, MultidimensionalKnapsack
 from solvers.knapsack.recognise import Box, whole, whole_box, whole_row
@@ -28,34 +28,20 @@ models have far fewer, and structure that this engine does not see."""
 
 
 @dataclass(frozen=True, eq=False)
-class MultidimensionalModel:
-    """A model that is a multidimensional knapsack problem, and the way back from a packing.
+class MultidimensionalModel(Model[MultidimensionalKnapsack]):
+    """A model whose items are units of columns.
 
     Parameters
     ----------
-    knapsack : MultidimensionalKnapsack
     column, copies : (k,) int64 arrays
         Which column an item belongs to, and how many units of it an item is.
-    start, sign : (n,) int64 arrays
+    sign : (n,) int64 array
         Value of a column = start + sign * units packed.
-    profit_scale : int
-        Profits are the model's costs, turned round, times this.
-    sentence : str
-        What was recognised, for the log.
     """
 
-    knapsack: MultidimensionalKnapsack
     column: IntArray
     copies: IntArray
-    start: IntArray
     sign: IntArray
-    profit_scale: int
-    sentence: str
-
-    @property
-    def nothing(self) -> FloatArray:
-        """The (n,) values of the columns where nothing is packed."""
-        return self.start.astype(np.float64)
 
     def point(self, packed: BoolArray) -> FloatArray:
         """Return the (n,) values of the columns for a packing."""
@@ -125,4 +111,4 @@ def _as_items(
         return None
     kind = "a multidimensional knapsack problem of"
     sentence = f"{kind} {knapsack.num_items} items and {knapsack.num_rows} rows"
-    return MultidimensionalModel(knapsack, column, copies, origin, sign, profits.scale, sentence)
+    return MultidimensionalModel(knapsack, profits.scale, sentence, origin, column, copies, sign)

@@ -18,7 +18,7 @@ import numpy as np
 from solvers.core.errors import ProblemError
 from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.knapsack.items import LARGEST, IntArray
+from solvers.knapsack.items import LARGEST, IntArray, Model
 from solvers.knapsack.multiple.items import MultipleKnapsack
 from solvers.knapsack.recognise import Box, floor_of, whole, whole_box, whole_weights
 
@@ -27,38 +27,17 @@ NONE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class MultipleModel:
-    """A model that is a multiple knapsack problem, and the way back from a packing.
+class MultipleModel(Model[MultipleKnapsack]):
+    """A model with a column for each item and knapsack, by (items, knapsacks) in ``column``.
 
-    Parameters
-    ----------
-    knapsack : MultipleKnapsack
-    column : (n, m) int64 array
-        Of each item and knapsack; items without weight have the same one everywhere.
-    num_columns : int
-    profit_scale : int
-        Profits are the model's costs, turned round, times this.
+    Items without weight have the same column everywhere.
     """
 
-    knapsack: MultipleKnapsack
     column: IntArray
-    num_columns: int
-    profit_scale: int
-
-    @property
-    def sentence(self) -> str:
-        """What was recognised, for the log."""
-        size = f"{self.knapsack.num_items} items and {self.knapsack.num_knapsacks} knapsacks"
-        return f"a multiple knapsack problem of {size}"
-
-    @property
-    def nothing(self) -> FloatArray:
-        """The (num_columns,) values of the columns where nothing is packed."""
-        return np.zeros(self.num_columns)
 
     def point(self, place: IntArray) -> FloatArray:
-        """Return the (num_columns,) values of the columns for a packing."""
-        x = np.zeros(self.num_columns)
+        """Return the (n,) values of the columns for a packing."""
+        x = self.nothing
         packed = np.flatnonzero(place >= 0)
         x[self.column[packed, place[packed]]] = 1.0
         return x
@@ -196,7 +175,10 @@ def _as_items(
         problem_found = MultipleKnapsack(profit, weight, capacity)
     except ProblemError:
         return None
-    return MultipleModel(problem_found, column, problem.num_columns, profits.scale)
+    size = f"{problem_found.num_items} items and {problem_found.num_knapsacks} knapsacks"
+    sentence = f"a multiple knapsack problem of {size}"
+    start = np.zeros(problem.num_columns, dtype=np.int64)
+    return MultipleModel(problem_found, profits.scale, sentence, start, column)
 
 
 def _numbered(item_row: IntArray) -> tuple[IntArray, int]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import BoolArray, FloatArray, Problem
-from solvers.knapsack.items import LARGEST, IntArray
+from solvers.knapsack.items import LARGEST, IntArray, Model
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.knapsack.recognise import BOUND_SLACK, Box, upper_side, whole, whole_box, whole_row
 
@@ -81,33 +81,17 @@ def _whole_sides(
 
 
 @dataclass(frozen=True, eq=False)
-class MultipleChoiceModel:
-    """A model that is a multiple-choice knapsack problem, and the way back from a selection.
+class MultipleChoiceModel(Model[MultipleChoice]):
+    """A model whose items set columns.
 
     Parameters
     ----------
-    knapsack : MultipleChoice
     column, value : (k,) int64 arrays
         What column an item sets (``NO_COLUMN`` for none), and to what.
-    start : (n,) int64 array
-        Values of the columns where no item sets them.
-    profit_scale : int
-        Profits are the model's costs, turned round, times this.
-    sentence : str
-        What was recognised, for the log.
     """
 
-    knapsack: MultipleChoice
     column: IntArray
     value: IntArray
-    start: IntArray
-    profit_scale: int
-    sentence: str
-
-    @property
-    def nothing(self) -> FloatArray:
-        """The (n,) values of the columns where no item sets them."""
-        return self.start.astype(np.float64)
 
     def point(self, chosen: IntArray) -> FloatArray:
         """Return the (n,) values of the columns for a selection."""
@@ -271,4 +255,4 @@ def _model(
     factor = "" if weights.scale == 1 else f", weights times {weights.scale}"
     kind = "a multiple-choice knapsack problem of"
     sentence = f"{kind} {choice.num_classes} classes, {choice.num_items} items{factor}"
-    return MultipleChoiceModel(choice, column, value, start, profits.scale, sentence)
+    return MultipleChoiceModel(choice, profits.scale, sentence, start, column, value)
