@@ -13,8 +13,9 @@ from solvers.knapsack.dp.core import copies_to_flags, flags_to_copies
 from solvers.knapsack.dp.gpu_lists.list_search import Handover
 from solvers.knapsack.dp.tables import MOST_BYTES
 from solvers.knapsack.efficiency import Ordered, by_efficiency
-from solvers.knapsack.heuristics import find_lines, first_packing
+from solvers.knapsack.heuristics import first_packing
 from solvers.knapsack.items import Knapsack, Packing, normal_form
+from solvers.knapsack.lines import find_lines
 from solvers.knapsack.rounds import Found, SearchSettings, search_in_rounds
 
 MOST_SINGLE_ITEMS = 200_000

@@ -20,7 +20,8 @@ from solvers.knapsack.dp.heavy_first import search_heavy_first
 from solvers.knapsack.dp.states import Found as Result
 from solvers.knapsack.dp.tables import MOST_BYTES, Tables
 from solvers.knapsack.efficiency import Ordered
-from solvers.knapsack.heuristics import Lines, fill, find_lines, two_exchanges
+from solvers.knapsack.heuristics import fill, two_exchanges
+from solvers.knapsack.lines import Lines, find_lines
 from solvers.knapsack.relaxations import (
     PIVOTS,
     SET_UP_PER_ITEM,
