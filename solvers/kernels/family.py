@@ -3,10 +3,11 @@
 A family is three files with one stem. ``step.py`` declares (:mod:`.declaration`), ``step.cu``
 holds ``extern "C"`` kernels and ``step.cpp`` their twins, with the same names and arguments in the
 same order, and the number of threads after them. Where nobody asks for speed on a CPU, the twins
-are in NumPy, in a module whose stem ends in ``_cpu``. A kernel of many arguments takes structures
-(:func:`.structure`), declared once in a header that both include; it is a device function then, and
-its entry point is made from the declaration. An engine imports the declaration only and calls
-``family["name"](...)``; whether the ``.cu`` or the twin runs follows from where the arrays live.
+are in NumPy, in a module whose stem ends in ``_cpu``, and take the arguments by name, as one
+object. A kernel of many arguments takes structures (:func:`.structure`), declared once in a header
+that both include; it is a device function then, and its entry point is made from the declaration.
+An engine imports the declaration only and calls ``family["name"](...)``; whether the ``.cu`` or the
+twin runs follows from where the arrays live.
 
 Device code comes with the wheel (:mod:`solvers.kernels.ahead`), or is compiled at the first launch
 on a GPU, once per (family, number type, index type, GPU).
@@ -18,6 +19,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -135,7 +137,8 @@ class Family:
     def twin(self) -> Any:
         """The module of the CPU kernels; a compiled one has the names of the family's folders."""
         if self.in_numpy:
-            return importlib.import_module(f"{self.package}.{self.stem}_cpu")
+            module = importlib.import_module(f"{self.package}.{self.stem}_cpu")
+            return SimpleNamespace(**{one.name: _by_name(one, module) for one in self})
         folders = [one for one in self.package.split(".")[1:] if one != "kernels"]
         return importlib.import_module(f"solvers.native.{'_'.join((*folders, self.stem))}")
 
@@ -212,6 +215,17 @@ class Family:
                 f"compiler says:\n{error}"
             ) from error
         return module
+
+
+def _by_name(kernel: Kernel, module: ModuleType) -> Callable[..., None]:
+    """Return a twin in NumPy as a function of the declared arguments, and of threads."""
+    twin = getattr(module, kernel.name)
+    names = [argument.name for argument in kernel.arguments]
+
+    def call(*values: Any) -> None:
+        twin(SimpleNamespace(**dict(zip(names, values, strict=False))))
+
+    return call
 
 
 def _on_gpu(kernel: Kernel, values: Sequence[Any]) -> bool:

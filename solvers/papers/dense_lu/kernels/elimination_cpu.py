@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
-import numpy.typing as npt
-
-from solvers.core.problem import FloatArray
 
 
-def find_pivot(
-    n: int, k: int, augmented: FloatArray, row: npt.NDArray[np.int32], threads: int
-) -> None:
+def find_pivot(a: SimpleNamespace) -> None:
     """Find the largest entry of a column, from a row on."""
-    size = np.abs(augmented[k:, k])
-    row[0] = n if np.isnan(size).all() else k + np.nanargmax(size)
+    size = np.abs(a.augmented[a.k :, a.k])
+    a.row[0] = a.n if np.isnan(size).all() else a.k + np.nanargmax(size)
 
 
-def swap_rows(n: int, k: int, other: int, augmented: FloatArray, threads: int) -> None:
+def swap_rows(a: SimpleNamespace) -> None:
     """Interchange two rows."""
-    augmented[[k, other]] = augmented[[other, k]]
+    a.augmented[[a.k, a.other]] = a.augmented[[a.other, a.k]]
 
 
-def eliminate(n: int, k: int, augmented: FloatArray, threads: int) -> None:
+def eliminate(a: SimpleNamespace) -> None:
     """Subtract multiples of a row from those below."""
+    below, row = a.augmented[a.k + 1 :], a.augmented[a.k]
     with np.errstate(divide="ignore", invalid="ignore"):  # a singular matrix is noticed later
-        multipliers = augmented[k + 1 :, k] / augmented[k, k]
-    augmented[k + 1 :, k + 1 :] -= multipliers[:, None] * augmented[k, k + 1 :]
+        multipliers = below[:, a.k] / row[a.k]
+        below[:, a.k + 1 :] -= multipliers[:, None] * row[a.k + 1 :]

@@ -5,10 +5,10 @@ A reduction leaves its result in the first of its parts.
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import FloatArray
@@ -16,128 +16,119 @@ from solvers.papers.simplex_variants.basic_solution import phase_one_cost
 from solvers.papers.simplex_variants.kernels import layout as word
 from solvers.papers.simplex_variants.kernels.rules import entering, leaving, ratios
 
-Ints = npt.NDArray[np.int32]
 
-
-def price(
-    columns: int, lanes: int, parts: int, starts: Ints, rows: Ints, values: FloatArray,
-    cost: FloatArray, y: FloatArray, pivot_row: FloatArray, position: Ints, basic_cost: FloatArray,
-    weight: FloatArray, reduced: FloatArray, offers: FloatArray, control: FloatArray, threads: int,
-) -> None:  # fmt: skip
+def price(a: SimpleNamespace) -> None:
     """Compute reduced costs, Devex weights, and the best candidate."""
+    control = a.control
     if control[word.STOP] == word.RUNNING and control[word.ITERATION] >= control[word.LIMIT]:
         control[word.STOP] = word.BATCH_DONE
     if control[word.STOP] != word.RUNNING:
         return
     control[word.COSTS_MOVED] = 0.0
-    transposed = SparseRows(values, rows, starts, (columns, y.size))
-    basic = position[:columns] >= 0
-    own = cost if control[word.PHASE] == 2 else np.zeros(columns)
-    reduced[:] = own - transposed.times(y)
-    reduced[basic] += basic_cost[position[:columns][basic]] - own[basic]
-    reached = transposed.times(pivot_row) ** 2 * control[word.ENTERING_WEIGHT]
-    weight[:] = np.where(basic, 1.0, np.maximum(weight, reached))
-    q = entering(reduced, weight, ~basic, control)
-    key = 1.0 if control[word.BLAND] else reduced[q] ** 2 / weight[q] if q >= 0 else 0.0
-    _leave(offers, key, q, np.max(np.abs(reduced[basic]), initial=0.0))
+    transposed = SparseRows(a.values, a.rows, a.starts, (a.columns, a.y.size))
+    position = a.position[: a.columns]
+    basic = position >= 0
+    cost = a.cost.copy() if control[word.PHASE] == 2 else np.zeros(a.columns)
+    cost[basic] = a.basic_cost[position[basic]]
+    a.reduced[:] = cost - transposed.times(a.y)
+    reached = transposed.times(a.pivot_row) ** 2 * control[word.ENTERING_WEIGHT]
+    a.weight[:] = np.where(basic, 1.0, np.maximum(a.weight, reached))
+    q = entering(a.reduced, a.weight, ~basic, control)
+    key = 0.0
+    if q >= 0:
+        key = 1.0 if control[word.BLAND] else a.reduced[q] ** 2 / a.weight[q]
+    _leave(a.offers, key, q, np.max(np.abs(a.reduced[basic]), initial=0.0))
 
 
-def direction(
-    size: int, stride: int, columns: int, parts: int, starts: Ints, rows: Ints, values: FloatArray,
-    offered: int, reduced: FloatArray, weight: FloatArray, offers: FloatArray, inverse: FloatArray,
-    x: FloatArray, basic: Ints, d: FloatArray, nearest: FloatArray, control: FloatArray,
-    threads: int,
-) -> None:  # fmt: skip
+def direction(a: SimpleNamespace) -> None:
     """Compute d = B^-1 a_q and the smallest relaxed ratio."""
+    control = a.control
     if control[word.STOP] != word.RUNNING:
         return
-    _, q, error = _left(offers)
+    _, q, error = _left(a.offers)
     control[[word.DUAL_ERROR, word.ENTERING]] = error, q
     if q >= 0:
-        control[[word.ENTERING_COST, word.ENTERING_WEIGHT]] = reduced[q], weight[q]
+        control[[word.ENTERING_COST, word.ENTERING_WEIGHT]] = a.reduced[q], a.weight[q]
     if error > control[word.ERROR_ALLOWED] and control[word.SINCE_INVERSE] > 0:
         control[word.STOP] = word.INACCURATE
     elif q < 0:
         control[word.STOP] = word.NO_CANDIDATE
     if control[word.STOP] != word.RUNNING:
         return
-    own = slice(starts[q], starts[q + 1])
-    d[:] = values[own] @ inverse.reshape(size, stride)[rows[own], :size]
-    _, relaxed = ratios(x, d, basic >= columns, control)
+    own = slice(a.starts[q], a.starts[q + 1])
+    a.d[:] = a.values[own] @ whole_inverse(a)[a.rows[own]]
+    _, relaxed = ratios(a.x, a.d, a.basic >= a.columns, control)
     i = int(np.argmin(relaxed))
-    _leave(nearest, -relaxed[i], i if relaxed[i] < np.inf else -1)
+    _leave(a.nearest, -relaxed[i], i if relaxed[i] < np.inf else -1)
 
 
-def choose(
-    size: int, columns: int, parts: int, x: FloatArray, basic: Ints, d: FloatArray,
-    nearest: FloatArray, chosen: FloatArray, control: FloatArray, threads: int,
-) -> None:  # fmt: skip
+def choose(a: SimpleNamespace) -> None:
     """Choose the leaving position."""
-    if control[word.STOP] != word.RUNNING:
+    if a.control[word.STOP] != word.RUNNING:
         return
-    closest, i, _ = _left(nearest)
+    closest, i, _ = _left(a.nearest)
     if i < 0:
-        control[word.STOP] = word.NO_RATIO
+        a.control[word.STOP] = word.NO_RATIO
         return
-    exact, _ = ratios(x, d, basic >= columns, control)
-    r = leaving(exact, -closest, d, basic, control)
-    _leave(chosen, -basic[r] if control[word.BLAND] else abs(d[r]), r, exact[r])
+    exact, _ = ratios(a.x, a.d, a.basic >= a.columns, a.control)
+    r = leaving(exact, -closest, a.d, a.basic, a.control)
+    key = -a.basic[r] if a.control[word.BLAND] else abs(a.d[r])
+    _leave(a.chosen, key, r, exact[r])
 
 
-def make_pivot(
-    size: int, stride: int, columns: int, parts: int, inverse: FloatArray, d: FloatArray,
-    cost: FloatArray, chosen: FloatArray, x: FloatArray, basic: Ints, position: Ints,
-    basic_cost: FloatArray, pivot_row: FloatArray, control: FloatArray, threads: int,
-) -> None:  # fmt: skip
+def make_pivot(a: SimpleNamespace) -> None:
     """Make the pivot, except for the inverse."""
+    control = a.control
     if control[word.STOP] != word.RUNNING:
         return
-    _, r, step = _left(chosen)
-    if not exchange(r, step, d[r], basic, position, control):
+    _, r, step = _left(a.chosen)
+    if not exchange(a, r, step):
         return
-    pivot_row[:] = inverse.reshape(size, stride)[:, r] / d[r]
-    x -= step * d
-    x[r] = step
+    a.pivot_row[:] = whole_inverse(a)[:, r] / a.d[r]
+    a.x -= step * a.d
+    a.x[r] = step
     if control[word.PHASE] == 2:
-        basic_cost[r] = cost[basic[r]]
+        a.basic_cost[r] = a.cost[a.basic[r]]
         return
-    costs = phase_one_cost(x, basic >= columns, control[word.PRIMAL_TOLERANCE])
-    costs[r] = basic_cost[r] = 0.0
-    if (costs != basic_cost).any():
+    costs = phase_one_cost(a.x, a.basic >= a.columns, control[word.PRIMAL_TOLERANCE])
+    costs[r] = a.basic_cost[r] = 0.0
+    if (costs != a.basic_cost).any():
         control[word.COSTS_MOVED] = 1.0
-    basic_cost[:] = costs
+    a.basic_cost[:] = costs
 
 
-def update(
-    size: int, stride: int, team: int, d: FloatArray, pivot_row: FloatArray,
-    basic_cost: FloatArray, inverse: FloatArray, y: FloatArray, control: FloatArray, threads: int,
-) -> None:  # fmt: skip
+def update(a: SimpleNamespace) -> None:
     """Update columns of the inverse that change, and y with them."""
-    if control[word.STOP] != word.RUNNING:
+    if a.control[word.STOP] != word.RUNNING:
         return
-    every = control[word.COSTS_MOVED] != 0.0
-    changed: Any = slice(None) if every else np.flatnonzero(pivot_row)
-    whole = inverse.reshape(size, stride)[:, :size]
-    found = whole[changed] - pivot_row[changed, None] * d
-    found[:, int(control[word.LEAVING])] = pivot_row[changed]
+    every = a.control[word.COSTS_MOVED] != 0.0
+    changed: Any = slice(None) if every else np.flatnonzero(a.pivot_row)
+    whole, rho = whole_inverse(a), a.pivot_row[changed]
+    found = whole[changed] - rho[:, None] * a.d
+    found[:, int(a.control[word.LEAVING])] = rho
     whole[changed] = found
-    y[changed] = found @ basic_cost
+    a.y[changed] = found @ a.basic_cost
 
 
-def exchange(
-    r: int, step: float, pivot: float, basic: Ints, position: Ints, control: FloatArray
-) -> bool:
+def exchange(a: SimpleNamespace, r: int, step: float) -> bool:
     """Exchange the entering variable and the one at r, or say that the pivot is too small."""
+    control, pivot = a.control, a.d[r]
     if abs(pivot) < control[word.SAFE_PIVOT]:
         fresh = control[word.SINCE_INVERSE] == 0
         control[word.STOP] = word.SMALL_PIVOT if fresh else word.INACCURATE
         return False
     q = int(control[word.ENTERING])
-    position[basic[r]], position[q], basic[r] = -1, r, q
+    a.position[a.basic[r]], a.position[q], a.basic[r] = -1, r, q
     control[[word.LEAVING, word.STEP, word.PIVOT]] = r, step, pivot
     control[[word.ITERATION, word.SINCE_INVERSE]] += 1.0
     control[word.DEGENERATE] += step * -control[word.ENTERING_COST] <= 0.0
     return True
+
+
+def whole_inverse(a: SimpleNamespace) -> FloatArray:
+    """Return the inverse (m, m), column k of which is row k here."""
+    whole: FloatArray = a.inverse.reshape(a.size, a.stride)[:, : a.size]
+    return whole
 
 
 def _leave(parts: FloatArray, key: float, index: int, other: float = 0.0) -> None:
