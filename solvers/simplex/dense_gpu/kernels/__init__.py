@@ -1,1 +1,1 @@
-"""Kernels of the dense GPU core, each as CUDA C++ and as C++ for the CPU."""
+"""Kernels of the dense GPU core, each as CUDA C++ and in NumPy for the CPU."""

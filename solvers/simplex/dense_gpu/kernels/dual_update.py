@@ -53,4 +53,6 @@ UPDATE_DUAL = Kernel(
     bounds="BLOCK",
 )
 
-DUAL_UPDATE = Family("solvers.simplex.dense_gpu.kernels", "dual_update", (UPDATE_DUAL,))
+DUAL_UPDATE = Family(
+    "solvers.simplex.dense_gpu.kernels", "dual_update", (UPDATE_DUAL,), in_numpy=True
+)

@@ -98,4 +98,5 @@ PRIMAL = Family(
     "solvers.simplex.dense_gpu.kernels",
     "primal",
     (PRICE_COSTS, CHOOSE_ENTERING, CHOOSE_LEAVING, UPDATE_PRIMAL),
+    in_numpy=True,
 )

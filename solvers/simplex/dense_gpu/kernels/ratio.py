@@ -54,4 +54,4 @@ CHOOSE_COLUMN = Kernel(
     bounds="BLOCK",
 )
 
-RATIO = Family("solvers.simplex.dense_gpu.kernels", "ratio", (CHOOSE_COLUMN,))
+RATIO = Family("solvers.simplex.dense_gpu.kernels", "ratio", (CHOOSE_COLUMN,), in_numpy=True)

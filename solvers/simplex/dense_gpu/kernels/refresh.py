@@ -202,4 +202,5 @@ REFRESH = Family(
         SETTLE_DUALS,
         LARGEST,
     ),
+    in_numpy=True,
 )

@@ -139,4 +139,5 @@ ROW = Family(
         PRICE_ROW,
         SOLVE_COLUMN,
     ),
+    in_numpy=True,
 )

@@ -1,5 +1,5 @@
-// What device code and C++ share: words that steer the kernels (control.py explains them), rules, and
-// what the kernels of an iteration take together.
+// Words that steer the kernels (control.py explains them), what rules.py has for the host, and what the
+// kernels of an iteration take together.
 
 #pragma once
 

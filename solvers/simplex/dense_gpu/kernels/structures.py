@@ -1,4 +1,4 @@
-"""What the kernels of an iteration take together: structures.cuh has the same for C++."""
+"""What the kernels of an iteration take together: structures.cuh has the same for CUDA."""
 
 from __future__ import annotations
 
