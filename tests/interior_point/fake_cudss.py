@@ -48,6 +48,13 @@ class FakeCuDSS:
         self.told = dict[int, Any]()
         self.info = 0
 
+    def tree(self, rows: int) -> Any:
+        """Return the sizes of the parts of so many rows, which come from the last to the first.
+
+        All are in the part that separates the two others.
+        """
+        return np.array([0, 0, rows])
+
     def _make(self, out: Any, made: Any = True) -> int:
         self.live += 1
         number = len(self.matrices) + 1
@@ -102,7 +109,7 @@ class FakeCuDSS:
             return NOT_INITIALISED
         if figure in (names.ORDER, self.version.tree):
             rows = self.rows
-            found = np.arange(rows)[::-1] if figure == names.ORDER else np.array([0, 5, rows - 5])
+            found = np.arange(rows)[::-1] if figure == names.ORDER else self.tree(rows)
             if value is None:
                 written._obj.value = 4 * found.size
             else:

@@ -81,8 +81,18 @@ def test_rows_that_touch_very_many_others_are_ordered_last(fake: FakeCuDSS) -> N
     assert not fake.told
     factors.analyse(*chain(400))
     order, tree = fake.told[names.OWN_ORDER], fake.told[fake.version.own_tree]
+    assert sorted(order.tolist()) == list(range(403))
+    assert order[-3:].tolist() == [0, 1, 2]
+    assert tree.tolist() == [0, 0, 403]
+
+
+def test_a_tree_that_means_something_else_is_taken_as_it_is(fake: FakeCuDSS) -> None:
+    fake.tree = lambda rows: np.array([5, rows, 2])  # type: ignore[method-assign]
+    factors = CuDSS(HOST, Progress())
+    factors.analyse(*chain(400))
+    order, tree = fake.told[names.OWN_ORDER], fake.told[fake.version.own_tree]
     assert order.tolist() == [*reversed(range(3, 403)), 0, 1, 2]
-    assert tree.tolist() == [0, 5, 395 + 3]
+    assert tree.tolist() == [5, 400, 2 + 3]
 
 
 def test_everything_is_given_back(fake: FakeCuDSS) -> None:
