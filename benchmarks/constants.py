@@ -114,6 +114,10 @@ def main() -> int:
         for seed in (0, *arguments.seeds)
     ]
     found += run(_missing(plain, found), arguments, stop_at)
+    begun = {one.group for one in found if one.name[:3] == ("", 1.0, 0)}
+    late = [one.key for one in constants if _group(one, arguments) not in begun]
+    print(*(f"There was no time for {key}." for key in late), sep="\n")
+    constants = [one for one in constants if one.key not in late]
     tasks = list(_tasks(constants, found, arguments))
     print(f"{len(constants)} constants, {len(tasks)} processes", flush=True)
     found += run(_missing(tasks, found), arguments, stop_at)
@@ -170,10 +174,7 @@ def _group(constant: Constant, arguments: argparse.Namespace) -> str:
 
 
 def _base(found: Iterable[Found], group: str) -> Found:
-    for one in found:
-        if one.name == ("", 1.0, 0, group):
-            return one
-    raise SystemExit(f"There was no time for the program as it is ({group}).")
+    return next(one for one in found if one.name == ("", 1.0, 0, group))
 
 
 def _missing(tasks: Sequence[Task], found: Sequence[Found]) -> list[Task]:

@@ -11,6 +11,7 @@ from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.core import copies_to_flags, flags_to_copies
 from solvers.knapsack.dp.gpu_lists.list_search import Handover
+from solvers.knapsack.dp.states import MOST_STATES
 from solvers.knapsack.dp.tables import MOST_BYTES
 from solvers.knapsack.efficiency import Ordered, by_efficiency
 from solvers.knapsack.heuristics import first_packing
@@ -20,10 +21,6 @@ from solvers.knapsack.rounds import Found, SearchSettings, search_in_rounds
 
 MOST_SINGLE_ITEMS = 200_000
 """Copies of all items up to which each is made an item of its own where that may help."""
-
-MOST_STATES = 6_000_000
-"""States that a list may have: two take a third of a gigabyte, and a stage takes less than a tenth
-of a second, in which nobody looks at the clock."""
 
 
 def solve_knapsack(

@@ -48,9 +48,9 @@ WORK_PER_SUM = 100
 """States of the search for each exchange that was listed before: as much time for one as the other,
 as exchanges have to be sorted."""
 
-EXCHANGE, FILL = 25, 50
-"""States for each exchange of those sides that is really there, to list two exchanges and to fill
-the capacity by them."""
+EXCHANGE = 25
+"""States for each exchange of those sides that is really there, to list two exchanges, and as many
+to fill the capacity by them."""
 
 RELAXATIONS = 4
 """Relaxations for numbers of items that one pivot's share of the time allows."""
@@ -225,14 +225,14 @@ class _Run:
             unit = WORK_PER_SUM * side**2
             b = items.break_item
             exchanges = min(side, b) * min(side, items.num_items - b)
-            filling = FILL * exchanges if lines is not None and k > 0 else 0
-            path += tables.settle(search, self.watch, ahead=EXCHANGE * exchanges + filling)
+            listing = EXCHANGE * exchanges * (2 if lines is not None and k > 0 else 1)
+            path += tables.settle(search, self.watch, ahead=listing)
             if self.is_over:
                 break
             search.improve(*two_exchanges(items, side))
             if lines is not None and not search.is_settled and k > 0:
                 by_lines(items, search, lines, side)
-            tables.count(EXCHANGE * exchanges + filling)
+            tables.count(listing)
             gap = search.target - search.profit
             likely = gap * LIKELY_REACHED < items.profit[min(b, items.num_items - 1)]
             steps: list[Step] = []

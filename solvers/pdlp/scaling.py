@@ -97,12 +97,11 @@ def spectral_norm(
     seed: int = 0,
     threads: int = 0,
 ) -> float:
-    """Return ||R A C||_2, or a bound on it.
+    """Return an estimate of ||R A C||_2 from above, but no bound.
 
-    The norm counts as known at ``||A A'q - lambda q|| < tolerance * min(1, lambda)``, A meaning
-    the scaled matrix. When iterations run out first, that residual is added to lambda, which is an
-    estimate and no bound; should it prove too small, the iteration shortens its step. When time
-    runs out, the bound that the scaling guarantees is returned.
+    It is the root of lambda + ``||A A'q - lambda q||`` after some power iterations, A meaning the
+    scaled matrix. Should it prove too small, the iteration shortens its step. When time runs out,
+    the bound that the scaling guarantees is returned.
     """
     norm = NORM_AFTER_SCALING
     device, coefficients = problem.device, problem.coefficients
@@ -131,8 +130,6 @@ def spectral_norm(
                 return NORM_AFTER_SCALING
             after = device.to_host(image)
             eigenvalue, residual, size = _quotient(device.to_host(q), after, row_metric, threads)
-            if residual < settings.step.power_tolerance * min(1.0, eigenvalue):
-                return float(np.sqrt(eigenvalue))
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             if count == settings.step.power_iterations:
                 break

@@ -78,12 +78,10 @@ class StepSettings:
     fraction: float = 0.998
     """Step size as a part of 1 / ||A||, the largest for which the iteration converges."""
     power_iterations: int = 60
-    """Most power iterations spent on ||A||, which the scaling bounds by 1 (cuPDLPx: 5000)."""
-    power_tolerance: float = 1e-4
-    """Relative residual of the eigenvector at which ||A|| counts as known."""
+    """Power iterations spent on ||A||, which the scaling bounds by 1 (cuPDLPx: 5000)."""
     power_check: int = 20
-    """Power iterations between two looks at that residual: a look fetches two vectors, which on a
-    GPU takes longer than ten iterations."""
+    """Power iterations after which the vector is scaled anew: that fetches it and its image, which
+    on a GPU takes longer than ten iterations."""
     norm_growth: float = 1.05
     """Factor on the estimate of ||A|| when the fixed-point metric proves it too small."""
     breakdowns_allowed: int = 3

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.knapsack.dp.states import (
+    FIRST_ROOM,
     STAGES,
     History,
     empty_states,
@@ -30,11 +31,8 @@ from solvers.native.knapsack_dp_cluster_lists import (
     best_completed,
 )
 
-FIRST_ROOM = 4096
-"""States for which there is room at the beginning."""
-
 GROWTH = 4
-"""How many times more there is after each time that it did not do."""
+"""How many times more room there is after each time that it did not do."""
 
 FIRST_GRAIN, LARGEST_GRAIN = 16, 2**16
 """Weights that are put together where a list would have more states than it may, from the first to

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from solvers.knapsack.dp.cluster_lists import NOTHING, Climb, Completions, Lists, Rising
 from solvers.knapsack.dp.core import Watch
-from solvers.knapsack.dp.states import Found
+from solvers.knapsack.dp.states import MOST_ITEMS, Found
 from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 
@@ -34,15 +34,8 @@ FEWEST_ITEMS = 16
 MOST_CLUSTERS = 64
 """Clusters beyond which numbers of items of each say too little."""
 
-MOST_STATES = 4_000_000
-"""States of a list: to merge it with its copy takes less than a tenth of a second, in which nobody
-looks at the clock."""
-
 MOST_COMPLETIONS = 400_000
 """States of a list of completions: more of them prune little more, and take as long as packings."""
-
-MOST_ITEMS = 20_000
-"""Items beyond which each takes too many lists."""
 
 FIRST_REACH = 1 / 64
 """Part of the gap below the bound for which completions are listed first: the bound is often near,
@@ -117,7 +110,7 @@ def climb_clusters(
     if clusters is None or watch(profit, bound):
         return Found(None, profit, bound, 0)
     rising = Rising(items.profit[order], items.weight[order], items.capacity, clusters)
-    search = _Search(rising, profit, bound, min(most_states, MOST_STATES), work, watch)
+    search = _Search(rising, profit, bound, most_states, work, watch)
     search.run()
     flags = None
     if search.flags is not None:

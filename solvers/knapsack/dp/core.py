@@ -19,6 +19,8 @@ import numpy.typing as npt
 from solvers.knapsack.dp import states as at
 from solvers.knapsack.dp.gpu_lists.list_search import Given, Handover
 from solvers.knapsack.dp.states import (
+    FIRST_ROOM,
+    WORK,
     Found,
     History,
     Item,
@@ -39,12 +41,6 @@ from solvers.knapsack.efficiency import Ordered
 from solvers.knapsack.items import IntArray
 from solvers.native.knapsack_dp_states import advance, keep_promising
 from solvers.native.knapsack_efficiency import opposite_bounds
-
-FIRST_ROOM = 2048
-"""States for which there is room at the beginning; most problems need no more."""
-
-WORK = 4_000_000
-"""States between two looks at the clock: some hundredths of a second."""
 
 STATES_ON_GPU = 100
 """States that a GPU visits in the time of one here, or more (``benchmarks.knapsack_lists``)."""

@@ -19,6 +19,9 @@ import numpy.typing as npt
 from solvers.knapsack.dp import states as at
 from solvers.knapsack.dp.core import Watch
 from solvers.knapsack.dp.states import (
+    FIRST_ROOM,
+    MOST_ITEMS,
+    WORK,
     Found,
     History,
     ItemStages,
@@ -50,9 +53,6 @@ CONTROL = 17
 FULL, PAUSED = -1, -2
 """Instead of a length: there is no room for more states, or as many were looked at as allowed."""
 
-FIRST_ROOM = 4096
-"""States for which there is room at the beginning."""
-
 EVEN_SUFFIXES = 24
 """Suffixes of the items, evenly spread, besides those that begin where weights drop."""
 
@@ -61,12 +61,6 @@ DROP = 0.8
 
 MOST_SUFFIXES = 64
 """Suffixes of items altogether."""
-
-MOST_ITEMS = 20_000
-"""Items beyond which the suffixes' tables would take too long to keep."""
-
-WORK = 2_000_000
-"""States between two looks at the clock: some hundredths of a second."""
 
 WAITING = 4
 """Longest lists, in whose states those of parts that wait are counted, that memory is spent on."""

@@ -39,6 +39,19 @@ EMPTY, FULL, CHECKPOINT, PAUSE = range(4)
 """Why ``advance`` returns: the list is empty, there is no room for the next stage, the history
 is full, or the work it was given is done."""
 
+FIRST_ROOM = 4096
+"""States for which there is room at the beginning; most problems need no more."""
+
+WORK = 4_000_000
+"""States between two looks at the clock: some hundredths of a second."""
+
+MOST_STATES = 6_000_000
+"""States that a list may have: two take a third of a gigabyte, and a stage takes less than a tenth
+of a second, in which nobody looks at the clock."""
+
+MOST_ITEMS = 20_000
+"""Items beyond which each takes too many lists, and tables for all suffixes take too long."""
+
 WORTH_THINNING = 0.5
 """Share of a segment's states that must still have descendants for it to stay as it is."""
 

@@ -16,6 +16,9 @@ import numpy.typing as npt
 from solvers.core.errors import EngineError
 from solvers.core.progress import Progress
 from solvers.knapsack.dp.states import (
+    FIRST_ROOM,
+    MOST_STATES,
+    WORK,
     Found,
     History,
     Part,
@@ -49,16 +52,10 @@ from solvers.knapsack.multiple_choice.stages import (
 from solvers.native.knapsack_multiple_choice_relaxation import copy_promising
 from solvers.native.knapsack_multiple_choice_stages import advance
 
-FIRST_ROOM = 4096
-"""States for which there is room at the beginning; most problems need no more."""
-
 FIRST_WORK, MORE_WORK = 20_000, 4
 """States until a list is paired for the first time, which most searches do not live to see, and by
 how much more each time after; it is paired as well before it takes more room or is cut, if as many
 states were visited since the last time as it has, so that pairing takes no more than a share."""
-
-WORK = 4_000_000
-"""States between two looks at the clock: some hundredths of a second."""
 
 MOST_PARTNERS = 1_000_000
 """States that a second list has at most: it is made in some tenths of a second."""
@@ -245,10 +242,6 @@ class MultipleChoiceSearch:
         if not np.isfinite(largest):
             return int(self._control[at.PROFIT])
         return min(int(largest * at.BROAD) + 1, int(self._control[at.TARGET]))
-
-
-MOST_STATES = 4_000_000
-"""States that a list may have: two take a quarter of a gigabyte."""
 
 
 def solve_multiple_choice(

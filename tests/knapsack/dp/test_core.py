@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from solvers.core.errors import ProblemError
 from solvers.core.progress import Progress
 from solvers.knapsack import rounds
-from solvers.knapsack.dp.core import FIRST_ROOM, CoreSearch, copies_to_flags, flags_to_copies
+from solvers.knapsack.dp.core import CoreSearch, copies_to_flags, flags_to_copies
+from solvers.knapsack.dp.states import FIRST_ROOM
 from solvers.knapsack.efficiency import by_efficiency
 from solvers.knapsack.exact_search import solve_knapsack
 from solvers.knapsack.heuristics import first_packing

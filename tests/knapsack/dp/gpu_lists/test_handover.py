@@ -73,14 +73,14 @@ def test_a_search_on_a_gpu_can_be_stopped_told_and_gone_on_with():
     place = Place("cuda", print)
     alone, helped = searches(items, place)
     alone.run(go_on)
-    assert not helped.run(go_on, work=8_000)
+    assert not helped.run(go_on, work=20_000)
     while not helped.run(go_on, work=20_000):
         assert place.search is not None
         assert helped.profit <= alone.profit <= helped.result().bound <= items.dantzig_bound
         assert_packing(items, helped.result())
     assert helped.result().profit == alone.profit
     again = searches(items, place)[1]
-    again.run(go_on, work=8_000)
+    assert not again.run(go_on, work=20_000)
     assert place.search is not None
     again.improve(alone.profit, alone.result().packed)
     again.lower(alone.profit)
@@ -107,7 +107,7 @@ def test_memory_that_ends_midway_brings_the_list_back(monkeypatch):
     place = Place("cuda", said.append)
     alone, helped = searches(items, place)
     alone.run(go_on)
-    helped.run(go_on, work=8_000)
+    assert not helped.run(go_on, work=20_000)
     assert place.search is not None
 
     def full(lists):
