@@ -7,7 +7,8 @@ symbolic factorisation are then those of the first solve.
 Free columns are kept, and those that would fill the system: a column with k entries fills
 k (k + 1) / 2 places of the normal equations and one row with k entries of the augmented system.
 Where few columns are long among short ones, both ways are analysed, and the one whose factor is
-smaller is taken.
+smaller is taken. Where rows with slacks outnumber the columns by far, all columns but the slacks
+are kept: eliminating the rows fills no more than the triangle of the columns.
 """
 
 from __future__ import annotations
@@ -132,6 +133,11 @@ def _candidates(form: StandardForm) -> Iterator[BoolArray]:
     """Yield sets of columns (columns,) to keep."""
     counts = np.diff(form.transposed.indptr)
     long = counts > max(LONG, OF_MEAN * float(np.mean(counts)))
+    several = form.free | (counts > 1)
+    num_several = int(np.count_nonzero(several))
+    most = form.matrix.nnz + num_several * (num_several + 1) // 2  # rows are eliminated first
+    if num_several < form.b.size and most < pair_count(form.transposed, form.free | long):
+        yield several
     yield form.free | long
     if (long & ~form.free).any():
         yield form.free

@@ -181,6 +181,19 @@ def test_a_long_column_stays_in_the_system() -> None:
     assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
 
 
+def test_columns_stay_in_the_system_where_rows_outnumber_them_by_far() -> None:
+    rng = np.random.default_rng(4)
+    rows, columns = 400, 20
+    matrix = rng.uniform(0.5, 1.0, (rows, columns)) * (rng.uniform(size=(rows, columns)) < 0.3)
+    matrix[:, 0] = 1.0
+    problem = Problem.from_arrays(np.ones(columns), matrix, rng.uniform(0.1, 1.0, rows))
+    outcome = solved(problem)
+    assert outcome.statistics["kept_columns"] == columns
+    triangle = columns * (columns + 1) // 2
+    assert float(outcome.statistics["factor_entries"]) <= np.count_nonzero(matrix) + triangle + rows
+    assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
+
+
 def test_a_system_that_does_not_fit_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(analysis, "free_memory", lambda: 1e4)
     problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
