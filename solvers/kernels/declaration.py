@@ -91,7 +91,7 @@ class Kernel:
         From the arguments of a call to the shape of its launch.
     work : callable
         From the arguments to the number of elementary steps, by which the CPU decides whether
-        threads pay.
+        threads pay; a twin in NumPy has none.
     traffic : callable, optional
         From the arguments to the bytes that have to travel at least once, where these are not all
         arrays, once for each way.
@@ -103,7 +103,7 @@ class Kernel:
     arguments: Sequence[Argument]
     contract: str
     launch: Callable[[Values], Launch]
-    work: Callable[[Values], int]
+    work: Callable[[Values], int] = lambda values: 0
     traffic: Callable[[Values], int] | None = None
     bounds: str = ""
 

@@ -30,7 +30,6 @@ FIND_PIVOT = Kernel(
     contract="row (1,) becomes the row from k on with the largest magnitude in column k, the first "
     "of equals; n where all of them are no numbers. Device and twin agree exactly.",
     launch=lambda values: Launch(1, PIVOT_BLOCK),
-    work=lambda values: int(values["n"]) - int(values["k"]),
 )
 
 SWAP_ROWS = Kernel(
@@ -38,7 +37,6 @@ SWAP_ROWS = Kernel(
     arguments=arguments("index n, k, other; inout real[] augmented"),
     contract="Rows k and 'other' of augmented (n, n + 1) are interchanged, exactly.",
     launch=lambda values: Launch(-(-(int(values["n"]) + 1) // SWAP_BLOCK), SWAP_BLOCK),
-    work=lambda values: int(values["n"]),
 )
 
 ELIMINATE = Kernel(
@@ -48,7 +46,6 @@ ELIMINATE = Kernel(
     "subtracted from the rows below, from column k + 1 on; the entries of column k stay. Device "
     "and twin agree to rounding.",
     launch=lambda values: Launch(_tiles(values), TILE * TILE),
-    work=lambda values: (int(values["n"]) - int(values["k"])) ** 2,
 )
 
 ELIMINATION = Family(

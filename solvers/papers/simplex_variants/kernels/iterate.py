@@ -31,7 +31,6 @@ from solvers.papers.simplex_variants.kernels.layout import (
     SHAPE,
     by_column_of_inverse,
     by_parts,
-    work_of_inverse,
 )
 
 PRICE = Kernel(
@@ -52,7 +51,6 @@ PRICE = Kernel(
     "j) in offers. Stops at the limit. Agrees with the twin up to the order of summation within a "
     "column.",
     launch=by_parts,
-    work=lambda values: int(values["values"].size),
     bounds="BLOCK",
 )
 
@@ -69,7 +67,6 @@ DIRECTION = Kernel(
     "relaxed ratio in nearest (negated, with an index). Stops where there is no offer, or where "
     "the error measured by pricing asks for a new inverse.",
     launch=by_parts,
-    work=lambda values: 8 * int(values["size"]),
     bounds="BLOCK",
 )
 
@@ -86,7 +83,6 @@ CHOOSE = Kernel(
     "one, as (|d_r|, r, ratio) in chosen; by Bland's rule the smallest variable. Stops where no "
     "ratio is bounded.",
     launch=by_parts,
-    work=lambda values: int(values["size"]),
 )
 
 MAKE_PIVOT = Kernel(
@@ -102,7 +98,6 @@ MAKE_PIVOT = Kernel(
     contract="Makes the pivot that was chosen: x, the basis, its costs, and the snapshot of the "
     "normalised pivot row. Stops instead where the pivot is too small to be trusted.",
     launch=by_parts,
-    work=lambda values: 4 * int(values["size"]),
     bounds="BLOCK",
 )
 
@@ -118,7 +113,6 @@ UPDATE = Kernel(
     "y = B^-T c_B of the new basis; a column of the inverse is left out where its pivot element "
     "is zero and no other cost has changed. Agrees with the twin up to order of summation in y.",
     launch=by_column_of_inverse,
-    work=work_of_inverse,
 )
 
 ITERATE = Family(

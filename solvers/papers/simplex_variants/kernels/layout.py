@@ -75,8 +75,3 @@ def by_column_of_inverse(values: Values) -> Launch:
 def parts_for(count: int, each: int = 1) -> int:
     """Return how many blocks share a reduction over ``count`` owners of ``each`` threads."""
     return max(1, min(MOST_PARTS, -(-count * each // BLOCK)))
-
-
-def work_of_inverse(values: Values) -> int:
-    """Count the elements of the inverse; twins skip many, so threads are not worth it."""
-    return int(values["size"]) ** 2

@@ -21,7 +21,6 @@ from solvers.papers.simplex_variants.kernels.layout import (
     by_size,
     by_warps,
     one_block,
-    work_of_inverse,
 )
 
 RATIO_TEST = Kernel(
@@ -34,7 +33,6 @@ RATIO_TEST = Kernel(
     "variable in the place of the leaving one and notes the pivot in control. Stops instead where "
     "no ratio is bounded, or the pivot is too small to be trusted.",
     launch=one_block,
-    work=lambda values: int(values["size"]),
 )
 
 UPDATE_IN_PLACE = Kernel(
@@ -47,7 +45,6 @@ UPDATE_IN_PLACE = Kernel(
     "normalised pivot row, which Devex pricing needs. Agrees with the twin bit by bit without "
     "fused multiplication, else by the last bit.",
     launch=by_column_of_inverse,
-    work=work_of_inverse,
 )
 
 SOLUTION = Kernel(
@@ -62,7 +59,6 @@ SOLUTION = Kernel(
     contract="x (size,) = B^-1 b, and the costs of the basic variables: their own in phase 2, the "
     "gradient of the sum of infeasibilities in phase 1.",
     launch=by_warps,
-    work=lambda values: int(values["size"]),
 )
 
 BASIS_ROWS = Kernel(
@@ -75,7 +71,6 @@ BASIS_ROWS = Kernel(
     contract="Writes the columns of the basis into the rows of 'transposed' (size x size), which "
     "was zero; that of an artificial is a unit vector.",
     launch=by_size,
-    work=lambda values: int(values["size"]),
     bounds="BLOCK",
 )
 
@@ -87,7 +82,6 @@ DUAL = Kernel(
     ),
     contract="y (size,) = B^-T c_B; agrees with the twin up to the order of summation.",
     launch=by_column_of_inverse,
-    work=work_of_inverse,
 )
 
 RESIDENT = Family(

@@ -49,7 +49,6 @@ UPDATE_DUAL = Kernel(
     "leaving, entering) to 'pivot_log' (most, 3); or says INACCURATE and changes nothing. Exact "
     "but for the contraction of products and sums.",
     launch=_launch,
-    work=lambda values: int(values["rows"]) + int(values["structurals"]),
     bounds="BLOCK",
 )
 

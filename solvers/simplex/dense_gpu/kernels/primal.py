@@ -38,7 +38,6 @@ PRICE_COSTS = Kernel(
     contract="Each block leaves the largest d^2 / weight of its variables (n + m,) whose reduced "
     "cost has the wrong sign, and which that is, the lowest of equals; exact.",
     launch=lambda values: Launch(row_groups(_variables(values)), BLOCK),
-    work=_variables,
 )
 
 CHOOSE_ENTERING = Kernel(
@@ -55,7 +54,6 @@ CHOOSE_ENTERING = Kernel(
     contract="Sets ENTERING and DIRECTION and lays out its column as choose_column does, or says "
     "DONE, FOLD or OUT_OF_PIVOTS; exact.",
     launch=side_blocks,
-    work=lambda values: int(values["groups"]),
     bounds="BLOCK",
 )
 
@@ -68,7 +66,6 @@ CHOOSE_LEAVING = Kernel(
     contract="Counts the iteration and sets POSITION, LEAVING, BOUND, TO_UPPER, PRIMAL_STEP and "
     "DUAL_STEP, or FLIP_ONLY, or says NO_PIVOT; exact.",
     launch=one_block,
-    work=lambda values: int(values["rows"]),
 )
 
 UPDATE_PRIMAL = Kernel(
@@ -90,7 +87,6 @@ UPDATE_PRIMAL = Kernel(
     launch=lambda values: Launch(
         row_groups(_variables(values)) + ceiling(int(values["rows"]), BLOCK), BLOCK
     ),
-    work=_variables,
     bounds="BLOCK",
 )
 

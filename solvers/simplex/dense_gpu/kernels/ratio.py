@@ -50,7 +50,6 @@ CHOOSE_COLUMN = Kernel(
     "by slot. 'column_dots' and 'flip_dots' (most,) are their products with the delayed pivot "
     "rows. Device and twin agree up to the order of sums and flips.",
     launch=side_blocks,
-    work=lambda values: int(values["ratios"].size),
     bounds="BLOCK",
 )
 

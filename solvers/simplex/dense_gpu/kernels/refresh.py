@@ -32,7 +32,6 @@ GATHER_BASIS = Kernel(
     "nucleus (count, count), or row -1 - place_of_row[i] of rest (m - count, count); both were "
     "zero; exact.",
     launch=warps("count"),
-    work=lambda values: int(values["nucleus"].size),
 )
 
 SPREAD_INVERSE = Kernel(
@@ -44,7 +43,6 @@ SPREAD_INVERSE = Kernel(
     contract="Row p of inverse (m, capacity) becomes row place_of_position[p] of inner (count, "
     "count), or row -1 - place_of_position[p] of outer (m - count, count), then zeros; exact.",
     launch=each("rows", "capacity"),
-    work=lambda values: int(values["inverse"].size),
 )
 
 OPEN_SLOTS = Kernel(
@@ -55,7 +53,6 @@ OPEN_SLOTS = Kernel(
     contract="Columns slots (count,) of inverse (m, capacity) become minus the unit columns of "
     "positions (count,); exact.",
     launch=each("rows", "count"),
-    work=lambda values: int(values["rows"]) * int(values["count"]),
 )
 
 GATHER_ETA_ROWS = Kernel(
@@ -67,7 +64,6 @@ GATHER_ETA_ROWS = Kernel(
     contract="by_slot (most, capacity): the first 'count' of eta_rows (most, m) by stored column, "
     "zero elsewhere; exact.",
     launch=each("most", "capacity"),
-    work=lambda values: int(values["most"]) * int(values["capacity"]),
 )
 
 CLOSE_SLOTS = Kernel(
@@ -78,7 +74,6 @@ CLOSE_SLOTS = Kernel(
     contract="Columns sources (count,) of inverse (m, capacity) move to columns targets, or "
     "nowhere where a target is -1, and leave zeros; no target is a source; exact.",
     launch=each("rows", "count"),
-    work=lambda values: int(values["rows"]) * int(values["count"]),
 )
 
 
@@ -91,7 +86,6 @@ ROW_RESIDUAL = Kernel(
     contract="residual (m,) = A x minus the logicals; the matrix is by rows. Up to the order of "
     "sums.",
     launch=by_owner("rows", "lanes"),
-    work=lambda values: int(values["indices"].size),
 )
 
 APPLY_INVERSE = Kernel(
@@ -103,7 +97,6 @@ APPLY_INVERSE = Kernel(
     contract="result (m,) by position = inverse times right (m,) by row, with no pivot delayed. Up "
     "to the order of sums.",
     launch=warps("rows"),
-    work=lambda values: int(values["rows"]) * (int(values["slots"]) + 1),
 )
 
 CORRECT_BASICS = Kernel(
@@ -115,7 +108,6 @@ CORRECT_BASICS = Kernel(
     contract="Takes change (m,) off the basic variables in x (n + m,), and copies them and their "
     "bounds by position; exact.",
     launch=each("rows"),
-    work=lambda values: int(values["rows"]),
 )
 
 SPREAD_BASICS = Kernel(
@@ -123,7 +115,6 @@ SPREAD_BASICS = Kernel(
     arguments=arguments("int rows; index[] basic; real[] x_basic; inout real[] x"),
     contract="Copies x_basic (m,) by position into x (n + m,); exact.",
     launch=each("rows"),
-    work=lambda values: int(values["rows"]),
 )
 
 GATHER_BASICS = Kernel(
@@ -131,7 +122,6 @@ GATHER_BASICS = Kernel(
     arguments=arguments("int rows; index[] basic; real[] vector; out real[] by_position"),
     contract="by_position (m,) = the elements of vector (n + m,) of basic variables; exact.",
     launch=each("rows"),
-    work=lambda values: int(values["rows"]),
 )
 
 PLACE_DUAL = Kernel(
@@ -143,7 +133,6 @@ PLACE_DUAL = Kernel(
     contract="Adds B^-T by_position to dual (m,) by row: 'product' (capacity,) is that of the "
     "stored columns, and unit_position (m,) says where a row's logical is basic; exact.",
     launch=each("rows"),
-    work=lambda values: int(values["rows"]),
 )
 
 REDUCED_COSTS = Kernel(
@@ -157,7 +146,6 @@ REDUCED_COSTS = Kernel(
     launch=lambda values: Launch(
         -(-(int(values["structurals"]) * int(values["lanes"]) + int(values["rows"])) // 256), 256
     ),
-    work=lambda values: int(values["indices"].size) + int(values["rows"]),
 )
 
 SETTLE_DUALS = Kernel(
@@ -170,7 +158,6 @@ SETTLE_DUALS = Kernel(
     "whose reduced cost has the wrong sign by more than the tolerance go to their other bound, "
     "or have their cost shifted if they have none; exact.",
     launch=each("variables"),
-    work=lambda values: int(values["variables"]),
 )
 
 LARGEST = Kernel(
@@ -179,7 +166,6 @@ LARGEST = Kernel(
     contract="Leaves the largest magnitude of vector (count,) in scalars[place]; infinity for one "
     "that holds a NaN; exact.",
     launch=one_block,
-    work=lambda values: int(values["count"]),
 )
 
 

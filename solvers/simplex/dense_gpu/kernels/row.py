@@ -42,7 +42,6 @@ CHOOSE_ROW = Kernel(
     contract="Each block leaves the largest infeasibility^2 / weight of its positions, (m,) "
     "arrays, and where it is, the lowest position of equals; exact.",
     launch=lambda values: Launch(row_groups(int(values["rows"])), BLOCK),
-    work=lambda values: int(values["rows"]),
 )
 
 PIVOT_ROW = Kernel(
@@ -61,7 +60,6 @@ PIVOT_ROW = Kernel(
     "'eta_rows' (most, m), and by slot in 'row_slots' (capacity,). Up to the "
     "order of sums.",
     launch=lambda values: Launch(max(1, ceiling(int(values["rows"]), WARP)), BLOCK),
-    work=lambda values: int(values["rows"]) * (1 + int(values["control"][1])),
     bounds="BLOCK",
 )
 
@@ -101,7 +99,6 @@ PRICE_ROW = Kernel(
     "blocks leave the products of rho with the rows of 'eta_rows', and with itself in the last "
     "place. Device and twin agree up to the order of sums.",
     launch=_price_launch,
-    work=lambda values: int(values["indices"].size) + int(values["rows"]),
     bounds="BLOCK, 4",
 )
 
@@ -126,7 +123,6 @@ SOLVE_COLUMN = Kernel(
     contract="Leaves alpha (m,), with dual = 1 beta, and tau if steepest = 1. Device and twin "
     "agree up to the order of sums.",
     launch=warps("rows"),
-    work=lambda values: int(values["rows"]) * (int(values["control"][8]) + 1),
     bounds="BLOCK",
 )
 
