@@ -46,14 +46,14 @@ def fully_dense(rows: int) -> Problem:
     [
         (sparse_problem(400), 0, "ipm"),
         (sparse_problem(400), 1000, "highs"),  # too small
-        (fully_dense(80), 0, "highs"),  # two entries for each coefficient
+        (fully_dense(80), 0, "highs"),  # more than one entry for each coefficient
     ],
 )
 def test_interior_point_is_our_own_where_its_factor_is_sparse(
     problem: Problem, least: int, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "OWN_IPM_NONZEROS", least)
-    monkeypatch.setattr(interior_point, "MOST_FILL", 1.5)
+    monkeypatch.setattr(interior_point, "MOST_FILL", 1.0)
     monkeypatch.setattr(interior_points, "HEAD_START", LONG)
     (contender,) = make_contenders((IPM,), "cpu", problem, make_options(presolve=False), None)
     outcome = verify(problem, contender.run(Progress()), make_options())
