@@ -34,7 +34,6 @@ def solve_arrays(
 
     Parameters
     ----------
-    options : Options
     began : float
         When the caller's call began, on the clock ``time.perf_counter``; the time limit counts
         from there.

@@ -51,7 +51,6 @@ def start_after(
 
     Parameters
     ----------
-    last : Solved
     problem : Problem
         With ``columns`` and ``rows`` as in :class:`Solved`.
     key : callable

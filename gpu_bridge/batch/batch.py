@@ -267,7 +267,6 @@ def groups_of_one_structure(
 
     Parameters
     ----------
-    problems : mapping from numbers to Problem
     pays : callable
         Whether so many like a problem are worth solving together; groups that are not are left
         out, and where it cannot be, patterns are not looked at.

@@ -44,7 +44,6 @@ def solve_knapsacks(
     ----------
     problems : sequence of Problem or Exception
         Exceptions stand for models that could not be made.
-    options : Options
     progress : BridgeProgress
         Keeps the time limit.
 

@@ -94,7 +94,6 @@ class MemberArrays(Mapping[str, FloatArray]):
     optimal : (K,) array of bool
     others : mapping from members to their outcomes, in the model's sense
         Of all that are not optimal here; what they have not becomes NaN.
-    maximize : bool
     """
 
     def __init__(

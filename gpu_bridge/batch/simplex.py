@@ -64,9 +64,6 @@ def solve_by_simplex(
 
     Parameters
     ----------
-    batch : Batch
-    options : Options
-    progress : BridgeProgress
     start : Start, optional
         Its basis is where all members start; a point without one is not used.
     """

@@ -169,7 +169,6 @@ def check_claims(
     ----------
     data : BatchData
         The batch as it was given.
-    answer : BatchAnswer
     claimed : (K,) array of bool
         Members that are optimal by the engine's word.
     options, progress

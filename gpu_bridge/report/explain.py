@@ -268,7 +268,6 @@ def sentences(
 
     Parameters
     ----------
-    problem : Problem
     row_sides, column_sides : (m,) and (n,) arrays
         1 for the lower side, 2 for the upper, 3 for both, 0 for none.
     integers : sequence of int
@@ -307,7 +306,6 @@ def direction(problem: Problem, ray: FloatArray) -> str:
 
     Parameters
     ----------
-    problem : Problem
     ray : (n,) array
         A recession direction; only its direction counts.
     """

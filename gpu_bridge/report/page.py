@@ -47,7 +47,6 @@ def write_page(outcome: Outcome, path: AnyPath) -> None:
 
     Parameters
     ----------
-    outcome : Outcome
     path : path
         An HTML file.
 
@@ -201,7 +200,6 @@ def tight_rows(problem: Problem, activity: FloatArray, tolerance: float) -> npt.
 
     Parameters
     ----------
-    problem : Problem
     activity : (m,) array
         A x.
     tolerance : float

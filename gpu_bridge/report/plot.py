@@ -49,7 +49,6 @@ def plot_history(outcome: Outcome, path: AnyPath | None = None) -> Any:
 
     Parameters
     ----------
-    outcome : Outcome
     path : path, optional
         Also write the picture to this file; its ending (.png, .pdf, .svg) sets the format.
 

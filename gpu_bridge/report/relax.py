@@ -82,7 +82,6 @@ class _Elastic:
         ----------
         below, above : (r,) arrays
             Lower and upper sides that may be missed.
-        progress : Progress
         """
         from solvers.highs import solve
 

@@ -91,7 +91,6 @@ def run_in_child(task: Task, progress: Progress, offers: Offers | None = None) -
 
     Parameters
     ----------
-    task : Task
     progress : Progress
         Told of incumbents, bounds and log lines; its limit is kept by killing the child.
     offers : callable, optional
@@ -258,8 +257,6 @@ def run_task(
 
     Parameters
     ----------
-    task : Task
-    progress : Progress
     offers : callable, optional
         Points found elsewhere.
     in_child : bool

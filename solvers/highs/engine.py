@@ -58,7 +58,6 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
     options : EngineOptions
         ``lp_algorithm`` picks simplex, interior point or HiGHS's PDLP for linear programs.
     progress : Progress
@@ -278,7 +277,6 @@ def to_vertex(
     outcome : Outcome
         Its ``x`` (or ``candidate``) and ``row_dual`` are what crossover starts from; the better
         they are, the fewer simplex steps are left at the end.
-    options : EngineOptions
     progress : Progress
         Keeps the time limit.
 

@@ -60,7 +60,6 @@ def reserve(number: int, size: int) -> None:
     ----------
     number : int
         The file's descriptor.
-    size : int
 
     Raises
     ------

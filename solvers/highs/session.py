@@ -48,7 +48,6 @@ class Session:
 
     Parameters
     ----------
-    model : Model
     settings : mapping
         HiGHS options by name.
     channel : Channel

@@ -280,7 +280,6 @@ class PointsOnly(Quiet):
 
     Parameters
     ----------
-    channel : Channel
     share : float
         Part of the time left then that the search may take.
     """

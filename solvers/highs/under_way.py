@@ -37,8 +37,6 @@ class UnderWay:
 
     Parameters
     ----------
-    problem : Problem
-    options : EngineOptions
     prepared : Prepared
         The model of the problem.
     task : Task

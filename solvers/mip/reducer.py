@@ -135,10 +135,6 @@ class Reducer:
     """Presolves one problem.
 
     It is never cut short to begin anew: what it has done by then is half of the work.
-
-    Parameters
-    ----------
-    solve_exactly : callable, optional
     """
 
     def __init__(self, problem: Problem, solve_exactly: SolveExactly | None = None) -> None:

@@ -51,12 +51,10 @@ class Run:
     ----------
     problem : Problem
         As it was given: what certificates are proven on.
-    progress : Progress
     device : str
         Where the pivots are made.
     iteration_limit : int
         Pivots that may be made altogether.
-    seed : int
     counts : Counter
         Iterations by phase, and what else happened.
     stop_reason : StopReason, optional

@@ -83,7 +83,6 @@ def slack_form(problem: Problem, *, scaled: bool = True) -> SlackForm:
 
     Parameters
     ----------
-    problem : Problem
     scaled : bool
         Scale rows and columns geometrically, rounded to powers of two, which makes no rounding
         errors; a matrix whose coefficients are all near one is left as it is.

@@ -28,10 +28,8 @@ class SolverModel:
     matrix : (m, n) sparse array by rows
         None where there are no rows.
     row_lower, row_upper : (m,) arrays
-    maximize : bool
     column_names, row_names : sequences of str
         Each is made when somebody reads it.
-    sets : sequence of OrderedSet
     outcome : Outcome, optional
         The verified answer of the last solve.
     """

@@ -58,12 +58,10 @@ def make_result(
 
     Parameters
     ----------
-    outcome : Outcome
     options : Options
         They say whether an approximate point is wanted.
     columns, rows : (n,), (m,) arrays of int
         MathOpt's numbers of the variables and constraints.
-    maximize : bool
     filters : ModelSolveParametersProto
         Which values are wanted.
     """

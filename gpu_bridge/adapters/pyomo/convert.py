@@ -243,7 +243,6 @@ class _KeptRows:
         (m, n), with those rows.
     kept : (m,) array of bool
     cost : (n,) array
-    matrix : SparseRows
     is_checked : bool
         A problem has looked at its coefficients.
     """

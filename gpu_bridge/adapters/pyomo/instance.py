@@ -32,7 +32,6 @@ class Instance:
 
     Attributes
     ----------
-    model : BlockData
     constraints, sets : dict
         The constraints and special ordered sets that belong to it, by ``id``.
     objective : ObjectiveData, optional

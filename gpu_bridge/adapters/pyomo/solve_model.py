@@ -135,7 +135,6 @@ def solve_model(solver: Any, model: Any, config: Any) -> Solved:
     ----------
     solver : GpuHeur
         Whose earlier solves of the model may spare work; a persistent one has it as an instance.
-    model : BlockData
     config : GpuHeurConfig
         Of this one call; nothing in it is changed but a missing timer.
     """

@@ -174,7 +174,6 @@ def read_batch(model: Any, table: ParameterTable, base: ConvertedModel) -> Batch
 
     Parameters
     ----------
-    model : BlockData
     table : ParameterTable
         With at least one row; its parameters are changed.
     base : ConvertedModel

@@ -122,7 +122,6 @@ class RationalBasis:
 
     Parameters
     ----------
-    model : RationalModel
     column_status, row_status : (n,) and (m,) arrays of :class:`~solvers.core.outcome.BasisStatus`
     """
 
@@ -267,7 +266,6 @@ class Relaxation:
 
     Parameters
     ----------
-    prepared : Prepared
     model : RationalModel
         The same in rational numbers, its rows not scaled.
     channel : Channel

@@ -68,7 +68,6 @@ def prove(
         The gaps at which the search ends.
     progress : Progress
         Keeps the time; the bound holds whenever it ends.
-    accepts : callable
     x : (n,) array, optional
         A point that is accepted.
 

@@ -236,7 +236,6 @@ def root_relaxation(
     ----------
     device : Device, optional
         By default the CPU.
-    log : callable, optional
 
     Returns
     -------

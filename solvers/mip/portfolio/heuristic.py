@@ -125,7 +125,6 @@ class Heuristic(Protocol[Prepared, State]):
     ----------
     name : str
         In the log, and the key of its random numbers.
-    needs : Needs
     """
 
     name: str

@@ -28,7 +28,6 @@ class Elimination:
     Parameters
     ----------
     x : ndarray (n,)
-    to_device, elimination, to_host, substitution : float
     """
 
     x: Array
@@ -50,7 +49,6 @@ def solve_by_elimination(matrix: Array, side: Array, device: Device) -> Eliminat
     ----------
     matrix : ndarray (n, n)
     side : ndarray (n,)
-    device : Device
 
     Raises
     ------

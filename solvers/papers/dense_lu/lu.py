@@ -36,7 +36,6 @@ class Factors:
 
     Parameters
     ----------
-    device : Device
     lu : array (n, n)
         U on and above the diagonal, the unit lower triangular L below.
     rows : array (n,) of int32

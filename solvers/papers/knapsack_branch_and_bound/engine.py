@@ -219,7 +219,6 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
     options : EngineOptions, optional
         ``device`` and ``threads`` are read.
     progress : Progress, optional
@@ -261,13 +260,11 @@ def solve_by_tree(
 
     Parameters
     ----------
-    given : Knapsack
     device : Device, optional
         A GPU for long lists, or the CPU alone.
     progress : Progress, optional
         Keeps the time limit; when it is up, or memory is, the best packing so far comes with a
         valid bound.
-    settings : TreeSettings
     threads : int
         CPU threads; 0 means all.
 

@@ -127,7 +127,6 @@ class Nodes:
     ----------
     module : module
         ``numpy`` or ``cupy``.
-    items : Ordered
     threads : int
         CPU threads of the twins; 0 means all.
     """

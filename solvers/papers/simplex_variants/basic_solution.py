@@ -35,7 +35,6 @@ class BasicSolution:
 
     Parameters
     ----------
-    form : ScaledForm
     basic : (m,) array
         The variable of each position; n + i is the artificial of row i.
 

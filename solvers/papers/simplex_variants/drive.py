@@ -119,13 +119,7 @@ class Found:
 
 
 class Shifts:
-    """How far each variable may be below zero for now, and the right-hand side that follows.
-
-    Parameters
-    ----------
-    form : ScaledForm
-    seed : int
-    """
+    """How far each variable may be below zero for now, and the right-hand side that follows."""
 
     def __init__(self, form: ScaledForm, seed: int) -> None:
         self.form = form

@@ -84,7 +84,6 @@ class HostPivots:
 
     Parameters
     ----------
-    form : ScaledForm
     device : Device
         Where LU and products are computed.
     """

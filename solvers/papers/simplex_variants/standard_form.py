@@ -182,14 +182,12 @@ class ScaledForm:
 
     Parameters
     ----------
-    origin : StandardForm
     matrix : (m, n) csc_array
         R A C.
     cost, rhs : (n,) and (m,) arrays
         Scaled: C c / ``cost_scale`` and R b.
     row_scale, column_scale : (m,) and (n,) arrays
         R and C.
-    cost_scale : float
     """
 
     origin: StandardForm

@@ -301,7 +301,6 @@ def multiply(matrix: SparseMatrix, vector: Any, product: Any = None) -> Any:
 
     Parameters
     ----------
-    matrix : CSR, COO, ELL or SELL
     vector : (columns,) float array
         On the matrix's device; may hold infinities and NaNs, which reach only the rows that have
         an entry in their columns.

@@ -63,7 +63,6 @@ def seconds_per_call(
 
     Parameters
     ----------
-    device : Device
     work : callable
         Queues the work. It runs on a stream of its own, and must not allocate device memory if it
         is to be recorded.

@@ -61,7 +61,6 @@ def csr_intensity(
 
     Parameters
     ----------
-    nonzeros, rows, columns : int
     alpha : float, optional
         Elements of the vector that travel per nonzero; columns / nonzeros, the least, if absent.
     accumulate : bool
@@ -89,10 +88,8 @@ class MatrixStatistics:
 
     Parameters
     ----------
-    rows, columns, nonzeros : int
     shortest, longest : int
         Entries of a row.
-    mean : float
     ell_entries, ell_touched : int
         Entries that ELL stores, and those in the columns that each 32 rows reach into.
     sell_entries : int
@@ -198,7 +195,6 @@ class Traffic:
     ----------
     flops : int
         Two for each nonzero.
-    matrix_bytes, vector_bytes, product_bytes : int
     gather_bytes : float
         What reading the vector moves through the cache.
     serial_steps : int

@@ -92,11 +92,8 @@ def solve_on_each(
 
     Parameters
     ----------
-    data : BatchData
-    devices : sequence of Device
     solve : callable
         Solves a batch on the device of a name.
-    progress : Progress
     """
     ends = np.linspace(0, data.count, len(devices) + 1).astype(int)
     shares = [

@@ -34,7 +34,6 @@ class DeviceCheck:
 
     Parameters
     ----------
-    device : Device
     pattern : (m, n) CSR
         As in :class:`~solvers.simplex.batch.data.BatchData`.
     """
@@ -56,7 +55,6 @@ class DeviceCheck:
         ----------
         results : SliceResults
             With ``figures``, and what the engine's kernel writes.
-        inputs : Inputs
         arrays : mapping
             What ``inputs`` brought to the device for these LPs.
         pattern : two arrays

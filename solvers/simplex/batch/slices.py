@@ -126,7 +126,6 @@ def solve_slices(
         Gets everything, and who had no turn by then.
     launch, lanes
         How a slice is begun, and where.
-    pace : Pace
     device, progress
     """
     count = len(answer.ending)

@@ -71,7 +71,6 @@ class Inputs:
 
     Parameters
     ----------
-    device : Device
     arrays : mapping from names to (count or 1, width) arrays
     """
 
@@ -173,10 +172,8 @@ class SliceResults:
 
     Parameters
     ----------
-    device : Device
     answer : BatchAnswer
         Gets :data:`RESULTS`, bases, rays, and ``figures`` where it has them.
-    first, last : int
     """
 
     def __init__(self, device: Device, answer: BatchAnswer, first: int, last: int) -> None:

@@ -81,7 +81,6 @@ class DenseGpuCore:
 
     Parameters
     ----------
-    form : SlackForm
     device : Device or str
         The device, or what ``find_device`` is to look for.
 

@@ -74,7 +74,6 @@ class Lists:
 
     Parameters
     ----------
-    quarters : tuple of Quarter
     first, second, third : Grouped
         The keys of these quarters. All are grouped, so that whoever goes through one of a pair
         meets the groups of the other one after the other, as memory likes it.

@@ -57,7 +57,6 @@ class Sums:
     matrix : (r, k) int64
     side : (r,) int64
         What is asked for where all columns are at their lower bounds.
-    slacks : tuple of Slack
     base : (n,) float64
         All columns of the model at their lower bounds.
     offset : float
