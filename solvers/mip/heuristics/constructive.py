@@ -12,6 +12,7 @@ problem", 1979) with the rows that a step would violate counted against those th
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,11 +33,9 @@ if TYPE_CHECKING:
 
 SOURCE = "constructive"
 
-PASSES = 12
-"""Sweeps at most; most points come in one or two."""
-
 HOPE = 0.8
-"""Part of the violated rows up to which a pass has to come for another one to follow."""
+"""Part of the violated rows up to which a pass has to come for another one to follow; most points
+come in one or two passes."""
 
 WORK_PER_ENTRY, LEAST_WORK = 20, 1_000_000
 """Visits of each entry, and entries in any case, after which the sweeps end: where columns are long
@@ -100,7 +99,7 @@ def sweep(model: MipModel, budget: Budget) -> Swept:
     distance = _distances(model, x)
     violated = _count(distance)
     within = budget.part(work=max(LEAST_WORK, WORK_PER_ENTRY * model.num_nonzeros))
-    for number in range(PASSES):
+    for number in itertools.count():
         if violated == 0 or within.spent():
             break
         x, before = x.copy(), (x, violated)
