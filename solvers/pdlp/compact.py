@@ -47,33 +47,62 @@ class Compact:
         return found
 
 
+ITERATED = ("point", "anchor", "projection")
+"""Vectors of a side from which the next block begins; it writes the others anew."""
+
+
+def is_the_hosts(state: State) -> bool:
+    """Whether the vectors of a state are the host's, in the problem's own order."""
+    return state.problem.device.kind == "cpu" and isinstance(state.reflected, np.ndarray)
+
+
 def parked(state: State) -> Callable[[], None]:
     """Let a state on the CPU wait between two blocks; return what makes it ready again.
 
     What the next block writes before anybody reads it is forgotten; so are zeros, and a best point
     that is the last one. A GPU's state stays as it is.
     """
-    if not isinstance(state.reflected, np.ndarray):
+    if not is_the_hosts(state):
         return lambda: None
     kept: list[tuple[object, str, Compact]] = []
-    nothing = np.zeros(0)
     for side in (state.x, state.y):
-        is_latest = np.array_equal(side.best, side.projection)
-        for name in ("point", "anchor", "projection", *(() if is_latest else ("best",))):
-            kept.append((side, name, Compact.of(getattr(side, name))))
-            setattr(side, name, nothing)
-        side.best = side.difference = side.first_difference = nothing
+        if not np.array_equal(side.best, side.projection):
+            kept.append((side, "best", Compact.of(side.best)))
+        side.best = np.zeros(0)
     kept.append((state, "feasible_x", Compact.of(state.feasible_x)))
-    state.feasible_x = state.reflected = nothing
+    state.feasible_x = np.zeros(0)
+    iterate_ready = without_iterate(state)
 
     def ready() -> None:
+        iterate_ready()
         for owner, name, vector in kept:
             setattr(owner, name, vector.vector)
         for side in (state.x, state.y):
             if side.best.size < side.projection.size:
                 side.best = side.projection.copy()
+
+    return ready
+
+
+def without_iterate(state: State) -> Callable[[], None]:
+    """Take from a state on the CPU all but its best points; return what brings the rest back."""
+    if not is_the_hosts(state):
+        return lambda: None
+    nothing = np.zeros(0)
+    kept: list[tuple[object, str, Compact]] = []
+    for side in (state.x, state.y):
+        for name in ITERATED:
+            kept.append((side, name, Compact.of(getattr(side, name))))
+            setattr(side, name, nothing)
+        side.difference = side.first_difference = nothing
+    state.reflected = nothing
+
+    def ready() -> None:
+        for owner, name, vector in kept:
+            setattr(owner, name, vector.vector)
+        for side in (state.x, state.y):
             side.difference = np.zeros(side.projection.size)
             side.first_difference = np.zeros(side.projection.size)
-        state.reflected = np.zeros(state.x.point.size)
+        state.reflected = np.zeros(state.x.projection.size)
 
     return ready

@@ -289,7 +289,8 @@ def counts(loop: LoopState) -> dict[str, float | int | str]:
 
 def bytes_per_iteration(state: State) -> int:
     """Return the bytes that one iteration has to read and write at least once."""
-    there, n, m = state.problem, state.x.point.size, state.y.point.size
+    there = state.problem
+    n, m = there.original.num_columns, there.original.num_rows
     matrices = there.coefficients.by_row.bytes + there.coefficients.by_column.bytes
     return int(matrices + there.bounds.bytes + there.sides.bytes + 8 * (7 * n + 5 * m))
 

@@ -134,6 +134,7 @@ def pdlp_route(
     if to_vertex and options.crossover == "auto" and not hedge:
         to_vertex = reduced.num_nonzeros < CROSSOVER_NONZEROS
     place = fitting_device(reduced, options, progress, unasked=unasked)
+    reduction = _sparing(problem, reduction, place)
     first_order = dataclasses.replace(options, device=place)
     if to_vertex and hedge:
         undo = reduction.undo if options.presolve else None
@@ -161,6 +162,23 @@ def pdlp_route(
     if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
     return _polish(problem, answer, first_order, progress)
+
+
+def _sparing(problem: Problem, reduction: Reduction, place: str) -> Reduction:
+    """Forget the transpose of a reduced problem where nobody needs it, beside a solve on the host.
+
+    The solve's own vectors take as much memory.
+    """
+    if place != "cpu" or reduction.problem is problem:
+        return reduction
+
+    def undo(outcome: Outcome) -> Outcome:
+        found = reduction.undo(outcome)
+        problem.forget_columns()
+        return found
+
+    problem.forget_columns()
+    return dataclasses.replace(reduction, undo=undo)
 
 
 def _hedged(
@@ -271,7 +289,9 @@ def fitting_device(
     if options.device == "cpu":
         return "cpu"
     device = pdlp.find_place(options.device)
-    if device.kind == "cpu" or not device.memory_free:  # zero stands for unknown
+    if device.kind == "cpu":
+        return "cpu"
+    if not device.memory_free:  # zero stands for unknown
         return options.device
     needed = pdlp.memory_needed(problem)
     if unasked and problem.num_nonzeros >= SEVERAL_FROM:

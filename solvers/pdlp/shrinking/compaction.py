@@ -24,7 +24,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.pdlp.compact import Compact
+from solvers.pdlp.compact import Compact, is_the_hosts, without_iterate
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.part import (
     ANSWER,
@@ -179,7 +179,6 @@ class Compaction:
         """
         if self._inside is None:
             return
-        self.write_back()
         control = self._whole.read_control()
         for place in (Control.ITERATIONS, Control.RESTARTS, Control.CHECKS):
             control[place] = record[place]
@@ -188,6 +187,9 @@ class Compaction:
         control[Control.STOP] = Stop.NO
         if with_best:
             keep_best(self._inside.part, self._inside.state, self._whole, control)
+        self.write_back()  # what was left out of the whole comes last, as it takes memory
+        if is_the_hosts(self._whole):  # see ``without_iterate``
+            self._whole.reflected = np.zeros(self._problem.num_columns)
         self._whole.problem.device.overwrite(self._whole.control, control)
         self._moved(record)
         self._inside = None
@@ -256,13 +258,16 @@ class Compaction:
             return
         old_factor = 1.0 if self._inside is None else self._inside.weight_factor
         self.leave(record)
+        make_ready = without_iterate(whole)
         try:
             state = enter(part, whole, x, y, self._options, self._progress)
         except Exception as error:
             if not whole.problem.device.is_out_of_memory(error):
                 raise
+            make_ready()
             self._is_on = False
             return
+        del make_ready  # the part writes back what it holds
         then = Start(before.x.vector, before.y.vector)
         factor = weight_factor(part, state, whole, Start(x, y), then)
         take_over(state, record, factor / old_factor)

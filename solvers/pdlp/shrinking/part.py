@@ -30,6 +30,7 @@ from solvers.core.outcome import Start
 from solvers.core.problem import BoolArray, FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean, inner
+from solvers.pdlp.compact import is_the_hosts
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.start import prepare
@@ -280,15 +281,22 @@ STANDING = (*DIRECTIONS, "point", "first_difference")
 
 
 def write_back(part: Part, inside: State, whole: State, names: tuple[str, ...]) -> None:
-    """Write where a part stands into the state of the whole, but for what steers it."""
+    """Write where a part stands into the state of the whole, but for what steers it.
+
+    On a CPU the vectors that were there need not be any more.
+    """
     here, there = inside.problem, whole.problem
     for name in names:
         x = here.columns_to_host(getattr(inside.x, name))
         y = part.duals(here.rows_to_host(getattr(inside.y, name)))
         is_direction = name.endswith("difference")
         x = part.direction(x) if is_direction else part.point(x)
-        there.overwrite_columns(getattr(whole.x, name), x)
-        there.overwrite_rows(getattr(whole.y, name), y)
+        if is_the_hosts(whole):
+            setattr(whole.x, name, x)
+            setattr(whole.y, name, y)
+        else:
+            there.overwrite_columns(getattr(whole.x, name), x)
+            there.overwrite_rows(getattr(whole.y, name), y)
 
 
 def keep_best(part: Part, inside: State, whole: State, control: FloatArray) -> None:

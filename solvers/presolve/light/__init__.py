@@ -144,8 +144,10 @@ def _substituted(
             break
         if before is not problem:
             before.forget_columns()  # the way back does without them
-        reduction = chained(reduction, substituted)
-        reduction = chained(reduction, _remove(reduction.problem, progress, threads))
+        last = _remove(substituted.problem, progress, threads)
+        if last.problem is not substituted.problem:
+            substituted.problem.forget_columns()
+        reduction = chained(chained(reduction, substituted), last)
         replaced = before.num_columns - substituted.problem.num_columns
         if replaced < ANOTHER * before.num_columns:
             break
@@ -170,7 +172,7 @@ def _remove(problem: Problem, progress: Progress, threads: int = 1) -> Reduction
         reduced = reduced_problem(problem, workspace, threads)
     except CrossedBoundsError:  # by rounding, or numbers that came to be beyond all that is finite
         return unchanged(problem)
-    way = Way(problem, workspace)
+    way = Way(problem, workspace, threads)
     return Reduction(reduced, way.back, forward=way.forward)
 
 

@@ -131,7 +131,7 @@ class Record(NamedTuple):
     """
 
     by_row: SparseRows
-    by_column: SparseRows
+    by_column: SparseRows | None
     cost: Any
     lower: Any
     upper: Any
@@ -194,20 +194,27 @@ Notes = npt.NDArray[np.int64]
 
 
 class Way:
-    """What was removed, and how to get there and back; both may be called any number of times."""
+    """What was removed, and how to get there and back; both may be called any number of times.
 
-    def __init__(self, problem: Problem, workspace: Workspace) -> None:
-        self._problem = problem
-        self._record = Record.of(problem, workspace)
+    Columns that ``problem`` has forgotten meanwhile are made anew, by so many threads at most.
+    """
+
+    def __init__(self, problem: Problem, workspace: Workspace, threads: int = 1) -> None:
+        self._problem, self._threads = problem, threads
+        self._without_columns = Record.of(problem, workspace)._replace(by_column=None)
+
+    @property
+    def _record(self) -> Record:
+        return self._without_columns._replace(by_column=self._problem.by_column(self._threads))
 
     @property
     def _rows(self) -> npt.NDArray[np.int64]:
         """The rows that are left, found anew each time: beside millions, numbers take memory."""
-        return np.flatnonzero(self._record.row_removed == ALIVE)
+        return np.flatnonzero(self._without_columns.row_removed == ALIVE)
 
     @property
     def _columns(self) -> npt.NDArray[np.int64]:
-        return np.flatnonzero(self._record.column_removed == ALIVE)
+        return np.flatnonzero(self._without_columns.column_removed == ALIVE)
 
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
@@ -241,7 +248,7 @@ class Way:
 
     def contradiction(self) -> FloatArray:
         """Return the ray (m,) of the row that was found to contradict the bounds."""
-        row = int(self._record.count[CONTRADICTION])
+        row = int(self._without_columns.count[CONTRADICTION])
         ray = np.zeros(self._problem.num_rows)
         ray[abs(row) - 1] = np.sign(row)
         return self._completed_duals(ray, 0.0)[0]
@@ -289,7 +296,7 @@ class Way:
         return y
 
     def _notes(self) -> Notes:
-        return np.zeros(self._record.kind.size, dtype=np.int64)
+        return np.zeros(self._without_columns.kind.size, dtype=np.int64)
 
 
 def _mapped(
