@@ -133,8 +133,8 @@ def _shrink(loop: LoopState) -> None:
 
 
 def _correct_weight(loop: LoopState) -> None:
-    """Correct the primal weight if the residuals or the distances ask for it."""
-    factor = loop.correction.factor(loop.record)
+    """Correct the primal weight if one side alone moves."""
+    factor = loop.one_sided.factor(loop.record)
     if factor == 1.0:
         return
     loop.wait_for_blocks()

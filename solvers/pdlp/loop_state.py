@@ -14,7 +14,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import IterationBlocks, iteration_blocks
-from solvers.pdlp.restarts import WeightCorrection
+from solvers.pdlp.restarts import OneSidedMoves
 from solvers.pdlp.shrinking import Compaction
 from solvers.pdlp.shrinking.part import ANSWER, DIRECTIONS
 from solvers.pdlp.state import State
@@ -55,7 +55,7 @@ class LoopState:
     whole_blocks: IterationBlocks
     blocks: IterationBlocks
     shrinking: Compaction
-    correction: WeightCorrection
+    one_sided: OneSidedMoves
     certificates: CertificateSchedule
     record: Record
     submitted: int
@@ -85,7 +85,7 @@ class LoopState:
             whole_blocks=blocks,
             blocks=blocks,
             shrinking=Compaction(state, options, progress, made),
-            correction=WeightCorrection(settings, options.tolerance, made),
+            one_sided=OneSidedMoves(settings.weight),
             certificates=CertificateSchedule(settings.certificate),
             record=record,
             submitted=made,
@@ -154,7 +154,7 @@ class LoopState:
             self.tried = 0
         self.record = Record(here.read_control())
         self.submitted = self.record.iterations
-        self.correction = WeightCorrection(here.settings, self.options.tolerance, self.submitted)
+        self.one_sided = OneSidedMoves(here.settings.weight)
 
 
 def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:

@@ -130,28 +130,10 @@ class WeightSettings:
     """nor does one that is longer than this."""
     largest_imbalance: float = 1e8
     """So is it when the relative dual and primal residual differ by more than this factor."""
-
-
-@dataclass(frozen=True)
-class WeightCorrectionSettings:
-    """Corrections of the primal weight between restarts (``restarts.py``)."""
-
-    period: int = 5000
-    """Iterations from one look at the residuals to the next, or ``LOOK_GROWTH`` times as many as so
-    far, whichever is later, since restarts become rarer as well;"""
-    decades: float = 3.0
-    """the weight is corrected if they were as many decades apart in the mean of a period,"""
-    decades_if_tight: float = 2.0
-    """(as many, if the tolerance is tighter than ``small_residual``), the smaller one within the
-    tolerance, and the larger one without progress since the period before."""
-    small_residual: float = 3e-7
-    """A residual as small as that counts as within a tighter tolerance, too."""
-    most_decades: float = 2.0
-    """Decades by which a correction changes the weight at the most."""
     one_sided_checks: int = 2
     """Checks in a row that have to find one side where it was,"""
     one_sided_factor: float = 10.0
-    """and the factor on the weight then."""
+    """and the factor on the weight then (``restarts.py``)."""
 
 
 @dataclass(frozen=True)
@@ -279,7 +261,6 @@ class Settings:
     step: StepSettings = StepSettings()
     restart: RestartSettings = RestartSettings()
     weight: WeightSettings = WeightSettings()
-    correction: WeightCorrectionSettings = WeightCorrectionSettings()
     certificate: CertificateSettings = CertificateSettings()
     polishing: PolishingSettings = PolishingSettings()
     stagnation: StagnationSettings = StagnationSettings()

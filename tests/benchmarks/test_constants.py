@@ -50,8 +50,9 @@ def test_an_integer_stays_one(value, factor, expected):
 
 
 RECORDS = {
-    json.loads(path.read_text())["table"]: path
+    record["table"]: path
     for path in sorted((ROOT / "benchmarks" / "results").glob("constants-*.json"))
+    if "table" in (record := json.loads(path.read_text()))  # not so of those from a GPU
 }
 """The latest record of each table."""
 

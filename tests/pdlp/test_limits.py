@@ -136,7 +136,7 @@ def test_out_of_memory_on_the_cpu_is_not_hidden(monkeypatch):
     def exhausted(*arguments):
         raise MemoryError("no memory")
 
-    monkeypatch.setattr(start, "to_device", exhausted)
+    monkeypatch.setattr(start, "in_slices", exhausted)
     with pytest.raises(MemoryError):
         solve(random_lp(14, 5, 5))
 

@@ -126,17 +126,10 @@ def _iterations_of_light(tolerance: float) -> int:
 
 
 def settings_of_second_attempt() -> Settings:
-    """Return constants for a long solve: Ruiz's scaling alone, and rare corrections of the weight.
-
-    Corrections are restarts, so there are as few as at looser tolerances.
-    """
+    """Return constants for a long solve: Ruiz's scaling alone."""
     from solvers import pdlp
 
-    usual = pdlp.Settings()
-    return usual.changed(
-        scaling={"curtis_reid_passes": 0},
-        correction={"small_residual": 0.0},
-    )
+    return pdlp.Settings().changed(scaling={"curtis_reid_passes": 0})
 
 
 def _iterations(answer: Outcome) -> int:
