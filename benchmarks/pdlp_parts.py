@@ -43,13 +43,14 @@ PARTS: dict[str, tuple[tuple[str, str], ...]] = {
     "its workspace": ((LIGHT, "begin"),),
     "its substitutions": ((LIGHT, "substitute"),),
     "its copy": ((LIGHT, "reduced_problem"),),
-    "layout": ((f"{PDLP}.start", "to_device"),),
-    "scaling": tuple(
-        (f"{PDLP}.{name}", "find_scaling") for name in ("start", "alternate_scalings")
-    ),
+    "layout": tuple((f"{PDLP}.start", name) for name in ("to_device", "_as_they_are")),
+    "scaling": tuple((f"{PDLP}.{name}", "find_scaling") for name in ("start", "scaling_trial")),
     "step size": ((f"{PDLP}.start", "spectral_norm"),),
-    "set-up": tuple((f"{PDLP}.alternate_scalings", name) for name in ("place", "begin", "prepare")),
-    "trial": ((f"{PDLP}.alternate_scalings", "_advance"),),
+    "set-up": (
+        *((f"{PDLP}.scaling_trial", name) for name in ("place", "begin")),
+        (f"{PDLP}.alternate_scalings", "prepare"),
+    ),
+    "trial": ((f"{PDLP}.scaling_trial", "_advance"),),
     "iterations": ((f"{PDLP}.alternate_scalings", "run"),),
     "judging": tuple(
         (f"{PDLP}.{name}", "on_original") for name in ("loop_state", "alternate_scalings")

@@ -29,13 +29,13 @@ from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem, side_sizes
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
-from solvers.pdlp.alternate_scalings import SolveRequest, run_with_alternate_scalings
+from solvers.pdlp.alternate_scalings import run_with_alternate_scalings
 from solvers.pdlp.distributed.communication import expect_links
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.loop import run
 from solvers.pdlp.settings import DEFAULT, Settings
 from solvers.pdlp.start import filtered, memory_needed, prepare
-from solvers.pdlp.supervision import IntermediatePoints, Milestone
+from solvers.pdlp.supervision import IntermediatePoints, Milestone, SolveRequest
 
 __all__ = [
     "DEFAULT",

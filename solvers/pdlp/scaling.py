@@ -39,6 +39,11 @@ from solvers.pdlp.state import (
 from solvers.sparse.slices import Slices
 
 
+def without_curtis_reid(settings: Settings) -> Settings:
+    """Return settings with Ruiz's scaling alone."""
+    return settings.changed(scaling={"curtis_reid_passes": 0})
+
+
 def find_scaling(
     by_row: Matrix,
     by_column: Matrix,

@@ -43,7 +43,7 @@ class ScalingSettings:
 
 @dataclass(frozen=True)
 class TrialSettings:
-    """Scalings tried before a solve goes on with one (``alternate_scalings.py``)."""
+    """Scalings tried before a solve goes on with one (``scaling_trial.py``)."""
 
     from_nonzeros: int = LARGE
     """Nonzeros from which they are tried: small models are solved before it pays."""

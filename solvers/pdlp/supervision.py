@@ -18,8 +18,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from solvers.core.lp_answer import LpErrors
+from solvers.core.device import Device
+from solvers.core.lp_answer import LpErrors, Norms
+from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Start
+from solvers.core.problem import Problem
+from solvers.core.progress import Progress
 from solvers.pdlp.feasibility_polishing import PolishingSchedule
 from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, AlternationSettings, StagnationSettings
 from solvers.pdlp.termination import Criteria, decades_left
@@ -227,3 +231,23 @@ class Supervision:
     polishing: PolishingSchedule | None = None
     milestone: MilestoneWatch | None = None
     points: IntermediatePoints | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class SolveRequest:
+    """What is solved, where, and from which point, as :func:`solvers.pdlp.solve` explains it."""
+
+    device: Device
+    problem: Problem
+    options: EngineOptions
+    progress: Progress
+    start: Start | None = None
+    norms: Norms | None = None
+    milestone: Milestone | None = None
+    points: IntermediatePoints | None = None
+
+    @property
+    def iteration_limit(self) -> float:
+        """Iterations at the most; inf for no limit."""
+        limit = self.options.iteration_limit
+        return math.inf if limit is None else limit

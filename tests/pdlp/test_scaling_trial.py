@@ -13,16 +13,12 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp import alternate_scalings
-from solvers.pdlp.alternate_scalings import (
-    ScalingTrial,
-    SolveRequest,
-    is_worth_a_trial,
-    try_scalings,
-)
+from solvers.pdlp import scaling_trial
 from solvers.pdlp.control import Control
 from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.scaling_trial import ScalingTrial, is_worth_a_trial, try_scalings
 from solvers.pdlp.settings import DEFAULT
+from solvers.pdlp.supervision import SolveRequest
 from tests.pdlp.lps import random_lp
 from tests.pdlp.shrinking.wide_lps import covering
 from tests.pdlp.test_alternate_scalings import Listener
@@ -37,7 +33,7 @@ SEEDS = (1, 8, 9, 12)
 @pytest.fixture(autouse=True)
 def whole_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let small programs, which are nearly done after one trial, have the others."""
-    monkeypatch.setattr(alternate_scalings, "AGAIN", -1e9)
+    monkeypatch.setattr(scaling_trial, "AGAIN", -1e9)
 
 
 def badly_scaled(seed: int) -> Problem:
@@ -92,7 +88,7 @@ def test_the_optimum_is_that_without_a_trial(seed: int) -> None:
 def test_a_scaling_that_came_clearly_nearer_goes_on_from_where_it_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(alternate_scalings, "CLEARLY", 1.0)
+    monkeypatch.setattr(scaling_trial, "CLEARLY", 1.0)
     winners = set()
     for seed in SEEDS:
         problem = badly_scaled(seed)
@@ -109,7 +105,7 @@ def test_a_scaling_that_came_clearly_nearer_goes_on_from_where_it_is(
 def test_the_usual_scaling_stays_where_none_is_clearly_nearer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(alternate_scalings, "CLEARLY", 1e9)
+    monkeypatch.setattr(scaling_trial, "CLEARLY", 1e9)
     assert all(tried(badly_scaled(seed)).settings == TRIED for seed in SEEDS)
 
 
@@ -140,7 +136,7 @@ def test_a_start_that_is_the_answer_needs_no_trial() -> None:
 def test_none_other_is_tried_where_the_first_is_nearly_done(
     again: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alternate_scalings, "AGAIN", again)
+    monkeypatch.setattr(scaling_trial, "AGAIN", again)
     assert [tried(badly_scaled(seed)).iterations > 0 for seed in SEEDS] == [again < 0] * len(SEEDS)
 
 
@@ -159,8 +155,8 @@ def test_none_other_is_tried_where_the_first_is_nearly_done(
 def test_what_is_nearly_done_needs_as_many_iterations_again(
     errors: tuple[float, ...], nearly: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(alternate_scalings, "AGAIN", 2.0)
-    assert alternate_scalings._is_nearly_done(errors, 1e-8) is nearly
+    monkeypatch.setattr(scaling_trial, "AGAIN", 2.0)
+    assert scaling_trial._is_nearly_done(errors, 1e-8) is nearly
 
 
 def test_two_sets_of_vectors_need_room() -> None:
