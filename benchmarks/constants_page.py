@@ -21,6 +21,9 @@ MARKS = ("<!-- constants of {} -->\n", "<!-- end of the constants -->\n")
 WIDTH = 110
 """Characters of a line of a list."""
 
+MOST_NAMES = 20
+"""Names of constants that the command above a table may have."""
+
 WORDS = ("half", "twice")
 
 TOLD = ("changed", "more")
@@ -56,7 +59,7 @@ def write_page(page: Path, record: Mapping[str, Any]) -> None:
 def lines_of(record: Mapping[str, Any]) -> list[str]:
     """Return the lines between the marks."""
     rows: Sequence[Mapping[str, Any]] = record["rows"]
-    lines = ["```bash", *_wrapped(record["command"].split(), " \\", "    "), "```", ""]
+    lines = ["```bash", *_wrapped(_command(record["command"].split()), " \\", "    "), "```", ""]
     lines += [*_noise(record["noise"]), ""] if record["noise"] else []
     lines += ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
     nothing: list[str] = []
@@ -78,6 +81,16 @@ def lines_of(record: Mapping[str, Any]) -> list[str]:
             lines += ["", *_wrapped(words)]
             lines[-1] += "."
     return [*lines, ""]
+
+
+def _command(words: Sequence[str]) -> list[str]:
+    """Return a command without a long list of names, which are those of the table."""
+    before, only, after = [list(words), [], []]
+    if "--only" in words:
+        first = before.index("--only") + 1
+        last = next((k for k in range(first, len(words)) if words[k].startswith("--")), len(words))
+        before, only, after = before[:first], before[first:last], before[last:]
+    return [*before, *(only if len(only) <= MOST_NAMES else [only[0], "..."]), *after]
 
 
 def _cell(changed: int | None, more: str) -> str:
