@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.mip.budget import Budget
@@ -61,7 +62,38 @@ class Dives:
 _State = tuple[Dives, LinearDives]
 
 
-class LinearDive(Heuristic[Dives, _State]):
+class _LinearDiving(Heuristic[Dives, _State]):
+    """Searches by dives, each by a rule of its own: for better points where it needs one."""
+
+    def prepare(self, context: HeuristicContext) -> Dives:
+        """Count the dives."""
+        return Dives(context)
+
+    def begin(self, prepared: Dives, number: int) -> _State:
+        """Begin a search."""
+        context, improves = prepared.context, self.needs.incumbent
+        return prepared, LinearDives(
+            context.model,
+            context.domain,
+            context.submit if improves else context.submit_feasible,
+            context.acceptance.infeasible_points.add,
+            context.seed_of(self.name, number),
+            basis=context.basis,
+            first=number,
+            cutoff=(lambda: context.acceptance.pool.objective) if improves else None,
+        )
+
+    def _dive(self, state: _State, budget: Budget, is_enough: Callable[[], bool]) -> bool:
+        """Dive until it is enough; return whether there is nothing more to try."""
+        prepared, dives = state
+        try:
+            dives.run(budget, is_enough)
+        finally:
+            prepared.most = max(prepared.most, dives.dives)
+        return dives.is_over
+
+
+class LinearDive(_LinearDiving):
     """One search for each turn that runs at a time, until there is a point.
 
     The relaxation's basis, once there is one, is where LPs with the model's costs begin.
@@ -70,10 +102,6 @@ class LinearDive(Heuristic[Dives, _State]):
     name = "linear dive"
     needs = Needs(integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=False)
 
-    def prepare(self, context: HeuristicContext) -> Dives:
-        """Count the dives."""
-        return Dives(context)
-
     def share(self, prepared: Dives, usual: float) -> float:
         """Return more for the first dives."""
         if prepared.most > FIRST_DIVES:
@@ -81,28 +109,11 @@ class LinearDive(Heuristic[Dives, _State]):
         is_integer = prepared.context.model.is_mostly_integer
         return usual * (FIRST_OF_INTEGERS if is_integer else FIRST)
 
-    def begin(self, prepared: Dives, number: int) -> _State:
-        """Begin a search by a rule of its own."""
-        context = prepared.context
-        return prepared, LinearDives(
-            context.model,
-            context.domain,
-            context.submit_feasible,
-            context.acceptance.infeasible_points.add,
-            context.seed_of(self.name, number),
-            basis=context.basis,
-            first=number,
-        )
-
     def run(self, state: _State, budget: Budget, seed: int) -> Report:
         """Dive until there is a point."""
-        prepared, dives = state
-        context = prepared.context
-        try:
-            dives.run(budget, lambda: context.has_point)
-        finally:
-            prepared.most = max(prepared.most, dives.dives)
-        return Report(is_over=context.has_point or dives.is_over)
+        context = state[0].context
+        is_over = self._dive(state, budget, lambda: context.has_point)
+        return Report(is_over=context.has_point or is_over)
 
 
 AT_ONCE, LATER = 24.0, 0.3
@@ -117,17 +128,13 @@ SMALL_GAP = 2e-3
 """Relative distance of the best point from the relaxation below which others do better."""
 
 
-class ImprovingDive(Heuristic[Dives, _State]):
+class ImprovingDive(_LinearDiving):
     """Dives from the relaxation's solution, one search for each turn that runs at a time."""
 
     name = "improving dive"
     needs = Needs(
         integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=True, relaxation=True
     )
-
-    def prepare(self, context: HeuristicContext) -> Dives:
-        """Count the dives."""
-        return Dives(context)
 
     def share(self, prepared: Dives, usual: float) -> float:
         """Return what the dives are due: nothing without a basis, or where the gap is small."""
@@ -141,27 +148,9 @@ class ImprovingDive(Heuristic[Dives, _State]):
             return AT_ONCE
         return usual if prepared.most <= len(RULES) else LATER
 
-    def begin(self, prepared: Dives, number: int) -> _State:
-        """Begin a search by a rule of its own."""
-        context = prepared.context
-        return prepared, LinearDives(
-            context.model,
-            context.domain,
-            context.submit,
-            context.acceptance.infeasible_points.add,
-            context.seed_of(self.name, number),
-            basis=context.basis,
-            first=number,
-            cutoff=lambda: context.acceptance.pool.objective,
-        )
-
     def run(self, state: _State, budget: Budget, seed: int) -> Report:
         """Let one of the dives go on."""
         prepared, dives = state
         prepared.turns += 1
         is_first = prepared.most <= 1  # others have their turns before there is a second one
-        try:
-            dives.run(budget, lambda: is_first and dives.dives > 1)
-        finally:
-            prepared.most = max(prepared.most, dives.dives)
-        return Report(is_over=dives.is_over)
+        return Report(is_over=self._dive(state, budget, lambda: is_first and dives.dives > 1))
