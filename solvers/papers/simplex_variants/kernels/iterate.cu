@@ -34,8 +34,8 @@ __device__ __forceinline__ void price(
                 with_row += matrix.values[k] * costs.pivot_row[matrix.rows[k]];
             }
         }
-        with_y = team_sum(with_y, lanes);
-        with_row = team_sum(with_row, lanes);
+        with_y = lanes_reduce<Sum>(with_y, lanes);
+        with_row = lanes_reduce<Sum>(with_row, lanes);
         if (j >= columns || lane != 0) continue;
         const INDEX place = costs.position[j];
         const REAL nonbasic_cost = with_cost ? costs.cost[j] : REAL(0);
@@ -53,7 +53,7 @@ __device__ __forceinline__ void price(
         if (s < -tolerance) best.take(bland ? REAL(1) : s * s / w, (INDEX)j);
     }
     best = block_best(best);
-    error = block_max(error);
+    error = block_reduce<Largest>(error);
     if (threadIdx.x == 0) {
         offers[SLOTS * blockIdx.x] = best.key;
         offers[SLOTS * blockIdx.x + 1] = REAL(best.index);
@@ -71,7 +71,7 @@ __device__ __forceinline__ void direction(
         const REAL other = found.offers[SLOTS * part + 2];
         error = other > error ? other : error;
     }
-    error = block_max(error);
+    error = block_reduce<Largest>(error);
     const bool inaccurate = error > control[ERROR_ALLOWED] && control[SINCE_INVERSE] > REAL(0);
     if (first_thread()) {
         control[DUAL_ERROR] = error;
@@ -198,6 +198,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) update(
             sum += basic_cost[i] * element;
         }
     }
-    sum = team == BLOCK ? block_sum(sum) : team_sum(sum, team);
+    sum = team == BLOCK ? block_reduce<Sum>(sum) : lanes_reduce<Sum>(sum, team);
     if (!skipped && lane == 0) y[k] = sum;
 }

@@ -102,6 +102,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) dual(
     if (k < size) {
         for (int i = lane; i < size; i += team) sum += column[i] * basic_cost[i];
     }
-    sum = team == BLOCK ? block_sum(sum) : team_sum(sum, team);
+    sum = team == BLOCK ? block_reduce<Sum>(sum) : lanes_reduce<Sum>(sum, team);
     if (k < size && lane == 0) y[k] = sum;
 }

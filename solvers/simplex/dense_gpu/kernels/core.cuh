@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "reduce.cuh"
 #include "structures.cuh"
 
 using namespace simplex::dense_gpu;
@@ -21,37 +22,6 @@ __device__ __forceinline__ Best nothing() { return Best{REAL(0), (INDEX)NONE}; }
 
 __device__ __forceinline__ Best better(const Best a, const Best b) {
     return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
-}
-
-struct Add {
-    static __device__ __forceinline__ REAL neutral() { return REAL(0); }
-    static __device__ __forceinline__ REAL join(REAL a, REAL b) { return a + b; }
-};
-
-struct Least {
-    static __device__ __forceinline__ REAL neutral() { return INFINITE; }
-    static __device__ __forceinline__ REAL join(REAL a, REAL b) { return b < a ? b : a; }
-};
-
-// Over groups of `lanes` neighbouring lanes, a power of two; the whole warp calls it.
-template <class Operation>
-__device__ __forceinline__ REAL lanes_join(REAL value, int lanes) {
-    for (int distance = lanes >> 1; distance > 0; distance >>= 1)
-        value = Operation::join(value, __shfl_xor_sync(0xffffffffu, value, distance));
-    return value;
-}
-
-template <class Operation>
-__device__ __forceinline__ REAL block_join(REAL value) {
-    __shared__ REAL of_warp[32];
-    const int lane = threadIdx.x & 31;
-    value = lanes_join<Operation>(value, 32);
-    if (lane == 0) of_warp[threadIdx.x >> 5] = value;
-    __syncthreads();
-    value = lane < (int)(blockDim.x >> 5) ? of_warp[lane] : Operation::neutral();
-    value = lanes_join<Operation>(value, 32);
-    __syncthreads();  // the next call may write at once
-    return value;
 }
 
 // The upper and lower half of a number, which order numbers that are not negative as they are.

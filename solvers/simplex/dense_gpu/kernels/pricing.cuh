@@ -69,7 +69,7 @@ __device__ __forceinline__ void leave_dot(
 #pragma unroll
         for (int u = 0; u < CHUNK; ++u) sum += one[u] * two[u];
     }
-    sum = block_join<Add>(sum);
+    sum = block_reduce<Sum>(sum);
     if (threadIdx.x == 0) dots[e < made ? e : most] = sum;
 }
 
@@ -165,7 +165,7 @@ __device__ __forceinline__ REAL product_of(
             ? share_of_product<true, false>(first, begin, end, lane, lanes, indices, values, row)
             : share_of_product<false, false>(
                   first, begin, end, lane, lanes, indices, values, row);
-    return lanes_join<Add>(alpha, lanes);
+    return lanes_reduce<Sum>(alpha, lanes);
 }
 
 // What decides whether a variable is a candidate for entering, beside itself.
@@ -196,7 +196,7 @@ __device__ __forceinline__ void leave_prices(
     if (own.lane == 0) ratio_of[own.at] = ratio;
     if (devex) {
         const REAL square =
-            block_join<Add>(own.counted && own.kind != BASIC ? alpha * alpha : REAL(0));
+            block_reduce<Sum>(own.counted && own.kind != BASIC ? alpha * alpha : REAL(0));
         if (tid == 0) found.squares[unit] = square;
     }
     __syncthreads();
@@ -206,7 +206,7 @@ __device__ __forceinline__ void leave_prices(
     ratio = tid < held ? ratio_of[tid] : INFINITE;
     const unsigned candidates = __ballot_sync(0xffffffffu, ratio < INFINITE);
     const int many = __popc(candidates >> (tid & 31 & ~(width - 1)) & (0xffffffffu >> (32 - width)));
-    ratio = width == 32 ? warp_least(ratio) : lanes_join<Least>(ratio, width);
+    ratio = width == 32 ? warp_least(ratio) : lanes_reduce<Smallest>(ratio, width);
     if ((tid & (width - 1)) != 0 || tid >= held) return;
     const int first = own.structural
         ? unit * spread.per_block

@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
         const REAL room = fmax(room_of(rate, x_basic[p], lower_basic[p], upper_basic[p]), REAL(0));
         bound = fmin(bound, (room + relax) / fabs(rate));
     }
-    bound = block_join<Least>(bound);
+    bound = block_reduce<Smallest>(bound);
     Best best = nothing();
     const int some = bound < INFINITE ? rows : 0;
 #pragma unroll 4

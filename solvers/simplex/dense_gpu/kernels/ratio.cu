@@ -80,7 +80,7 @@ __device__ __forceinline__ Reach ask_reach(
         }
 #pragma unroll
         for (int u = 0; u < REACH; ++u) {
-            own.smallest = Least::join(own.smallest, least[u]);
+            own.smallest = Smallest::combine(own.smallest, least[u]);
             own.sums[0] += (REAL)counts[u];
         }
     }
@@ -118,7 +118,7 @@ __device__ __forceinline__ Passed pass_many(
         REAL bound = INFINITE;
 #pragma unroll 1
         for (int place = lane; place < length; place += 32)
-            if (points.group[place] < 0) bound = Least::join(bound, points.ratio[place]);
+            if (points.group[place] < 0) bound = Smallest::combine(bound, points.ratio[place]);
         bound = warp_least(bound);
         REAL lost[1] = {REAL(0)};
         Best best = nothing();
@@ -413,7 +413,7 @@ __device__ __forceinline__ void choose_column(
         REAL total = lane < count ? part * sides.step[lane] : REAL(0);
         for (int f = lane + 32; f < count; f += 32)
             total += earlier[sides.variable[f]] * sides.step[f];
-        if (count > 0) total = lanes_join<Add>(total, 32);
+        if (count > 0) total = lanes_reduce<Sum>(total, 32);
         if (lane == 0) {
             rights.column_dots[e] = entering;
             rights.flip_dots[e] = total;

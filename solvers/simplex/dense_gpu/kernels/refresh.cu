@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) row_residual(
         const INDEX end = starts[i + 1];
         for (INDEX k = starts[i] + lane; k < end; k += lanes) sum += values[k] * x[indices[k]];
     }
-    sum = lanes_join<Add>(sum, lanes);
+    sum = lanes_reduce<Sum>(sum, lanes);
     if (i < rows && lane == 0) residual[i] = sum - x[structurals + i];
 }
 
@@ -88,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) apply_inverse(
     REAL sum = REAL(0);
 #pragma unroll 4
     for (int s = lane; s < slots; s += 32) sum += row[s] * right[row_of_slot[s]];
-    sum = lanes_join<Add>(sum, 32);
+    sum = lanes_reduce<Sum>(sum, 32);
     if (lane != 0) return;
     if (unit_row[p] >= 0) sum -= right[unit_row[p]];
     result[p] = sum;
@@ -148,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) reduced_costs(
         for (INDEX k = starts[j] + lane; k < end; k += lanes) sum += values[k] * dual[indices[k]];
     }
     // Logicals may share a warp with structurals; what they get from neighbours is not used.
-    sum = lanes_join<Add>(sum, lanes);
+    sum = lanes_reduce<Sum>(sum, lanes);
     if (structural) {
         if (lane == 0) reduced_cost[j] = cost[j] - sum;
     } else if (j < (long long)structurals + rows) {
