@@ -38,6 +38,12 @@ EARLIEST, EARLIEST_SECONDS = 0.1, 0.3
 """Part of it, and seconds at most, before which interior point does not begin: PDLP ended five of
 nine families of 140 thousand nonzeros within 0.15 s."""
 
+BEGINS, BEGINS_SECONDS = 0.5, 1.0
+"""Part of it, and seconds at most, before which it does not iterate, and PDLP makes no room for it.
+From PDLP's point it takes half of its time less, and the forecasts of so early are worth little:
+of five models on an H100 PDLP ended two by then, which took 1.2 and 2.2 times as long where
+interior point began at 0.3 s. In longer races it iterates as soon as PDLP is likely to be later."""
+
 OPTIMISM = 3.0
 """How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy
 system of 365 hours, after a third of a second, promised the end after 1.5 s; it came after 6.4."""
@@ -116,6 +122,7 @@ class Turns:
 
     def __init__(self, num_nonzeros: int, tolerance: float) -> None:
         self.interior_seconds = INTERIOR_SECONDS + INTERIOR_SECONDS_BY_NONZERO * num_nonzeros
+        self._begins = min(BEGINS * self.interior_seconds, BEGINS_SECONDS)
         self._tolerance = tolerance
         self._forecast = Forecast(tolerance)
         self._is_alone = threading.Event()
@@ -126,13 +133,14 @@ class Turns:
         self._first_order: _FirstOrder | None = None
 
     def is_shared(self, now: float) -> bool:
-        """Whether interior point iterates, or is being prepared and likely to.
+        """Whether interior point iterates, or is being prepared, due to and likely to.
 
         Its analysis launches much that is short, too: beside PDLP's threads that stay it took
         0.43 s instead of 0.22 on 365 hours, and 7.0 instead of 5.3 on 8,760.
         """
         if self._is_alone.is_set() and self._prepares:
-            return self._leaves(now, PREPARING + ITERATING, LIKELY, unknown=False)
+            late = now >= self._begins
+            return late and self._leaves(now, PREPARING + ITERATING, LIKELY, unknown=False)
         return not self._is_alone.is_set()
 
     @property
@@ -162,7 +170,7 @@ class Turns:
     def begin(self, progress: Progress) -> Start | None:
         """Wait for the turn of interior point, which iterates then; return PDLP's point so far."""
         if self._is_alone.is_set():
-            self._wait(progress, lambda now: self._leaves(now, ITERATING, LIKELY, unknown=False))
+            self._wait(progress, self._iterates)
         start, self._prepares = self.point(progress), False
         if progress.time_left > STANDING * self.interior_seconds:
             self._standing_until = progress.seconds + STANDING * self.interior_seconds
@@ -199,6 +207,11 @@ class Turns:
     def _wait(self, progress: Progress, is_due: Callable[[float], bool]) -> None:
         while progress.should_stop() is None and not is_due(progress.seconds):
             time.sleep(LOOK_AGAIN)
+
+    def _iterates(self, now: float) -> bool:
+        """Whether interior point, all prepared, is to iterate."""
+        late = now >= self._begins
+        return late and self._leaves(now, ITERATING, LIKELY, unknown=False)
 
     def _leaves(self, now: float, share: float, optimism: float, *, unknown: bool) -> bool:
         """Whether PDLP leaves interior point a share of its time.

@@ -16,7 +16,7 @@ from gpu_bridge.pipeline import turns
 from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
-from gpu_bridge.pipeline.turns import ASKED, OBSERVED, Forecast, Turns
+from gpu_bridge.pipeline.turns import ASKED, BEGINS, OBSERVED, Forecast, Turns
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
@@ -122,6 +122,7 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         seen.append(("iterating", within[0].shares_gpu))
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 
+    monkeypatch.setattr(turns, "BEGINS", 0.0)
     monkeypatch.setattr(module, "pdlp_route", route)
     monkeypatch.setattr(interior_point, "_by_engine", run)
     monkeypatch.setattr(cudss_library, "library", lambda: None)
@@ -269,8 +270,9 @@ def test_others_begin_once_pdlp_has_begun_and_is_not_about_to_end(
 
 @pytest.mark.parametrize(("factor", "shared"), [(1e10, False), (10.0, True)])
 def test_pdlp_makes_room_for_an_analysis_where_it_is_likely_to_be_later(
-    factor: float, shared: bool
+    factor: float, shared: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(turns, "BEGINS", 0.0)
     clock, both = Clock(), Turns(100_000, 1e-6)
     first_order = both.first_order(clock)
     reporting(first_order, clock, factor)
@@ -279,3 +281,19 @@ def test_pdlp_makes_room_for_an_analysis_where_it_is_likely_to_be_later(
     assert first_order.shares_gpu is shared
     both.end()
     assert not first_order.shares_gpu
+
+
+def test_pdlp_has_the_gpu_alone_for_a_part_of_what_interior_point_takes() -> None:
+    clock, both = Clock(), Turns(100_000, 1e-6)
+    first_order = both.first_order(clock)
+    reporting(first_order, clock, 10.0)
+    both.prepare(clock)
+    waiting = threading.Thread(target=both.begin, args=(clock,), daemon=True)
+    waiting.start()
+    waiting.join(5 * LOOK_AGAIN)
+    assert waiting.is_alive()
+    assert not first_order.shares_gpu
+    clock.now = BEGINS * both.interior_seconds
+    waiting.join(LONG)
+    assert not waiting.is_alive()
+    assert first_order.shares_gpu
