@@ -14,18 +14,14 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
-from scipy.sparse.linalg import spilu
 
 from solvers.core.problem import BoolArray
+from solvers.native.interior_point_minimum_degree import minimum_degree
 
 IndexArray = npt.NDArray[Any]
 
 TOUCHES, OF_MEAN = 50, 10.0
 """A row is long that touches more others than this, and than this multiple of the mean."""
-
-SMALL = 1e-6
-"""Stands for entries beside a diagonal of one where only the pattern matters."""
 
 SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
@@ -53,21 +49,6 @@ def elimination_order(row: IndexArray, column: IndexArray, size: int) -> IndexAr
     """Return the rows (size,) of a matrix, given by its lower triangle, in their order."""
     long = long_rows(row, column, size)
     rest, inside_row, inside_column = without(long, row, column)
-    order = _minimum_degree(inside_row, inside_column, rest.size)
+    order = np.empty(rest.size, dtype=np.int32)
+    minimum_degree(inside_row.astype(np.int32), inside_column.astype(np.int32), order)
     return np.concatenate([rest[order], np.flatnonzero(long)])
-
-
-def _minimum_degree(row: IndexArray, column: IndexArray, size: int) -> IndexArray:
-    """Return the rows in an order of minimum degree (SuperLU's, on the pattern)."""
-    if not size:
-        return np.zeros(0, dtype=np.intp)
-    apart = np.flatnonzero(row != column)
-    values = np.concatenate([np.where(row == column, 1.0, SMALL), np.full(apart.size, SMALL)])
-    places = np.concatenate([row, column[apart]]), np.concatenate([column, row[apart]])
-    stand_in = sp.csc_array((values, places), shape=(size, size))
-    # an incomplete factorisation that drops all but the diagonal finds the order at no cost
-    found = spilu(
-        stand_in, drop_tol=1e3 * SMALL, fill_factor=1, permc_spec="MMD_AT_PLUS_A", **SYMMETRIC
-    )
-    order: IndexArray = np.argsort(found.perm_c)
-    return order
