@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,6 +41,11 @@ PRESOLVE_SHARE = 0.2
 
 PDLP_SHARE = 0.6
 """Part of the time limit PDLP may use when a crossover and its clean-up are to follow."""
+
+FURTHER = 2.0
+"""Times of what PDLP took to a point for a crossover, which it has left to go on to the tolerance
+where ``crossover='auto'`` does not end. Of 48 models of Netlib nine in ten took up to 0.6 times as
+many iterations again from 1e-5 to 1e-6, and 1.3 times to 1e-8."""
 
 CROSSOVER_NONZEROS = 1_000_000
 """From this size of what presolve leaves ``crossover='auto'`` is left to a race, where PDLP goes on
@@ -139,7 +144,7 @@ def pdlp_route(
     if to_vertex and hedge:
         undo = reduction.undo if options.presolve else None
         return _hedged(problem, reduced, start, undo, first_order, progress)
-    share = np.inf
+    share, began = np.inf, progress.seconds
     if to_vertex:
         from solvers.highs import engine  # and HiGHS, without which many a solve does
 
@@ -155,13 +160,70 @@ def pdlp_route(
         )
     proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
     if to_vertex and answer.solution_status not in proof and not progress.interrupted:
+        vertex = _crossed_in_time(reduction, answer, options, progress, progress.seconds - began)
+        if not _has_to_go_on(problem, vertex, options, progress):
+            return vertex
+        progress.log("Crossover has not ended; PDLP goes on to the tolerance.")
+        first_order = dataclasses.replace(first_order, tolerance=options.tolerance)
+        point = answer.candidate if answer.x is None else answer.x
+        there = Start(point, answer.row_dual)
+        made = answer.statistics
+        answer, reduction = solve_reduced(
+            problem, reduction, first_order, progress, there, norms, points
+        )
+        answer, to_vertex = _after(made, answer, vertex.message), False
+    return _brought_back(problem, reduction, answer, first_order, progress, polishes=not to_vertex)
+
+
+def _crossed_in_time(
+    reduction: Reduction, answer: Outcome, options: Options, progress: Progress, spent: float
+) -> Outcome:
+    """Move a point to a vertex, with time left for PDLP where that does not end.
+
+    ``spent`` are the seconds that PDLP took to the point.
+    """
+    left = progress.time_left
+    reserve = min(FURTHER * spent, left / 2.0) if _may_go_on(options) else 0.0
+    with progress.budget(left - reserve):
         return crossed(reduction, answer, options, progress)
+
+
+def _may_go_on(options: Options) -> bool:
+    """Whether nobody insists on a vertex, and PDLP has stopped short of the tolerance for it."""
+    is_short = options.tolerance < VERTEX_TOLERANCE and options.iteration_limit is None
+    return options.crossover == "auto" and is_short
+
+
+def _has_to_go_on(problem: Problem, vertex: Outcome, options: Options, progress: Progress) -> bool:
+    """Whether PDLP has to go on after a crossover."""
+    if not _may_go_on(options) or vertex.basis is not None or progress.should_stop() is not None:
+        return False
+    return verify(problem, vertex, options).solution_status not in SETTLED
+
+
+def _after(made: Mapping[str, float | int | str], answer: Outcome, message: str) -> Outcome:
+    """Return an answer with the iterations made before it, and a message."""
+    iterations = sum(int(one.get("iterations", 0)) for one in (made, answer.statistics))
+    statistics = {**answer.statistics, "iterations": iterations}
+    return dataclasses.replace(answer, message=message, statistics=statistics)
+
+
+def _brought_back(
+    problem: Problem,
+    reduction: Reduction,
+    answer: Outcome,
+    options: Options,
+    progress: Progress,
+    *,
+    polishes: bool,
+) -> Outcome:
+    """Return an outcome of the reduced problem as one of the original, within the tolerance."""
     if not options.presolve or progress.abandoned:
         return answer
     answer = reduction.undo(answer)
-    if to_vertex or answer.solution_status is not SolutionStatus.OPTIMAL:
+    if not polishes or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
-    return _polish(problem, answer, first_order, progress)
+    return _polish(problem, answer, options, progress)
 
 
 def _sparing(problem: Problem, reduction: Reduction, place: str) -> Reduction:

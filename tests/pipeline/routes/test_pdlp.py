@@ -41,6 +41,40 @@ def test_large_models_go_to_a_vertex_if_asked_for_only(least, crossover, is_vert
     assert (outcome.basis is not None) is is_vertex
 
 
+def ended_early(problem, outcome, options, progress):
+    return replace(outcome, message="crossover ended early")
+
+
+@pytest.mark.parametrize(("crossover", "goes_on"), [("auto", True), ("on", False)])
+def test_pdlp_goes_on_to_the_tolerance_where_crossover_has_not_ended(
+    crossover, goes_on, monkeypatch
+):
+    monkeypatch.setattr(highs, "to_vertex", ended_early)
+    wishes = {"method": "pdlp", "device": "cpu", "tolerance": 1e-8, "crossover": crossover}
+    outcome = gpu_bridge.solve(ADLITTLE, **wishes)
+    rough = gpu_bridge.solve(ADLITTLE, **{**wishes, "crossover": "off", "tolerance": 1e-5})
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert ("PDLP goes on to the tolerance" in outcome.log) is goes_on
+    if goes_on:
+        assert outcome.engine == "pdlp"
+        assert "ended early" in outcome.message
+        assert outcome.statistics["iterations"] > rough.statistics["iterations"]
+
+
+def test_a_crossover_leaves_pdlp_time_to_go_on(monkeypatch):
+    left = []
+
+    def look(problem, outcome, options, progress):
+        left.append(progress.time_left)
+        return ended_early(problem, outcome, options, progress)
+
+    monkeypatch.setattr(highs, "to_vertex", look)
+    monkeypatch.setattr(pdlp, "FURTHER", 1e9)
+    wishes = {"method": "pdlp", "device": "cpu", "tolerance": 1e-8, "time_limit": 100.0}
+    gpu_bridge.solve(ADLITTLE, **wishes)
+    assert 0.0 < left[0] <= 50.0
+
+
 def test_presolve_has_a_part_of_the_time_only(monkeypatch):
     allowed = []
 
