@@ -28,17 +28,6 @@ TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Request:
-    """The vectors of one linear program: (columns,) and (rows,)."""
-
-    cost: FloatArray
-    lower: FloatArray
-    upper: FloatArray
-    row_lower: FloatArray
-    row_upper: FloatArray
-
-
-@dataclass(frozen=True, eq=False)
 class LpPoint:
     """A point of a linear program, exact or not.
 
@@ -81,6 +70,11 @@ class Simplex:
         Whether HiGHS may presolve a run without a basis. What a limit cuts short then leaves no
         basis either, and the next run starts from nothing again.
 
+    Attributes
+    ----------
+    lp : WarmLp
+        Has the last basis, and takes one to begin at.
+
     Raises
     ------
     EngineError
@@ -88,53 +82,32 @@ class Simplex:
     """
 
     def __init__(self, problem: Problem, seed: int = 0, *, presolve: bool = True) -> None:
-        self._lp = WarmLp(as_it_stands(problem), {"random_seed": seed % 2**31})
+        self.lp = WarmLp(as_it_stands(problem), {"random_seed": seed % 2**31})
         self._lower, self._upper = problem.lower, problem.upper
         self._iteration_work = problem.num_nonzeros + problem.num_columns + problem.num_rows
         self._rows = problem.num_rows
         self._presolve = presolve
 
-    @property
-    def iterations(self) -> int:
-        """Iterations so far."""
-        return self._lp.iterations
+    def solve(self, budget: Budget, **vectors: FloatArray) -> LpPoint:
+        """Solve from the last basis within the budget, with other vectors where they are given.
 
-    def begin_at(self, basis: Basis) -> None:
-        """Let the next run start from a basis.
-
-        Missing columns are at their lower bound, missing rows basic.
+        These are what :meth:`~solvers.highs.warm_lp.WarmLp.change` takes.
         """
-        self._lp.begin_at(basis)
-
-    def basis(self) -> Basis | None:
-        """Return the last basis, if there is a valid one."""
-        return self._lp.basis()
-
-    def solve_for(self, request: Request, budget: Budget) -> LpPoint:
-        """Solve with other vectors, from the last basis, within the budget."""
-        self._lp.change(
-            cost=request.cost,
-            lower=request.lower,
-            upper=request.upper,
-            row_lower=request.row_lower,
-            row_upper=request.row_upper,
-        )
-        self._lower, self._upper = request.lower, request.upper
-        return self.solve(budget)
-
-    def solve(self, budget: Budget) -> LpPoint:
-        """Solve with the present vectors, within the budget."""
+        if vectors:
+            self.lp.change(**vectors)
+        self._lower = vectors.get("lower", self._lower)
+        self._upper = vectors.get("upper", self._upper)
         limit = None
         if np.isfinite(budget.work_left):
             limit = max(int(budget.work_left / self._iteration_work), LEAST_ITERATIONS)
-        found = self._lp.solve_beside(BudgetProgress(budget), limit, presolve=self._presolve)
+        found = self.lp.solve_beside(BudgetProgress(budget), limit, presolve=self._presolve)
         budget.charge(self._iteration_work * (1.0 + found.iterations))
         is_cut_short = found.stop_reason not in (StopReason.CONVERGED, StopReason.NUMERICAL_TROUBLE)
         if (
             found.solution_status not in (SolutionStatus.OPTIMAL, SolutionStatus.INFEASIBLE)
             and not is_cut_short
         ):
-            self._lp.forget()  # what is left may not be a basis to go on from
+            self.lp.forget()  # what is left may not be a basis to go on from
         x = np.zeros(self._lower.size) if found.x is None else np.nan_to_num(found.x)
         return LpPoint(
             np.clip(x, self._lower, self._upper),
@@ -274,7 +247,7 @@ def _simplex_budget(model: MipModel, budget: Budget, by_gpu: bool) -> Budget:
 def _by_simplex(model: MipModel, budget: Budget, seed: int) -> Relaxation:
     simplex = Simplex(model.problem, seed)
     found = simplex.solve(budget)
-    basis = simplex.basis() if found.is_converged else None
+    basis = simplex.lp.basis() if found.is_converged else None
     return _found(model, found, SIMPLEX, budget.seconds, basis)
 
 

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from solvers.core.problem import Problem
 from solvers.mip.budget import Budget
 from solvers.mip.inference import relaxation
-from solvers.mip.inference.relaxation import Request, Simplex, root_relaxation
+from solvers.mip.inference.relaxation import Simplex, root_relaxation
 from solvers.mip.model import MipModel
 from tests.pdlp.lps import solve_with_highs
 
@@ -41,11 +41,6 @@ def random_mip(seed: int, rows: int, columns: int, density: float = 0.3) -> MipM
             offset=2.0,
         )
     )
-
-
-def request_of(problem: Problem, **changed: np.ndarray) -> Request:
-    names = ("cost", "lower", "upper", "row_lower", "row_upper")
-    return Request(**{name: changed.get(name, getattr(problem, name)) for name in names})
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -80,10 +75,10 @@ def test_interior_point_takes_over_where_simplex_is_slow(seed, monkeypatch):
     np.testing.assert_allclose(reduced[inside], 0.0, atol=1e-5)
     assert root.basis is not None
     again = Simplex(model.problem, presolve=False)
-    again.begin_at(root.basis)
+    again.lp.begin_at(root.basis)
     found = again.solve(Budget())
     assert found.is_converged
-    assert again.iterations <= 1  # the vertex is the optimum
+    assert again.lp.iterations <= 1  # the vertex is the optimum
 
 
 def test_no_time_gives_a_point_within_bounds_and_says_so():
@@ -119,10 +114,10 @@ def test_simplex_starts_warm():
     problem = random_mip(1, 40, 60).problem
     simplex = Simplex(problem)
     assert simplex.solve(Budget()).is_converged
-    first = simplex.iterations
-    simplex.solve_for(request_of(problem, cost=problem.cost * 1.01), Budget())
+    first = simplex.lp.iterations
+    simplex.solve(Budget(), cost=problem.cost * 1.01)
     assert first > 0
-    assert simplex.iterations <= first + 2
+    assert simplex.lp.iterations <= first + 2
 
 
 def test_simplex_says_when_no_point_is_left():
@@ -130,10 +125,11 @@ def test_simplex_says_when_no_point_is_left():
     simplex = Simplex(problem)
     low, high = problem.row_lower.copy(), problem.row_upper.copy()
     low[0], high[0] = -np.inf, -1e6
-    found = simplex.solve_for(request_of(problem, row_lower=low, row_upper=high), Budget())
+    found = simplex.solve(Budget(), row_lower=low, row_upper=high)
     assert found.is_empty
     assert not found.is_converged
-    assert simplex.solve_for(request_of(problem), Budget()).is_converged
+    sides = {"row_lower": problem.row_lower, "row_upper": problem.row_upper}
+    assert simplex.solve(Budget(), **sides).is_converged
 
 
 def test_work_is_charged_and_limits_iterations():
@@ -143,7 +139,7 @@ def test_work_is_charged_and_limits_iterations():
         simplex, budget = Simplex(problem), Budget(work=work)
         simplex.solve(budget)
         assert budget.work > 0.0
-        iterations.append(simplex.iterations)
+        iterations.append(simplex.lp.iterations)
     assert iterations[0] < iterations[1]
 
 
@@ -163,11 +159,11 @@ def test_without_presolve_simplex_goes_on_where_a_limit_ended_it():
     assert whole.solve(Budget()).is_converged
     parts = Simplex(problem, presolve=False)
     entries = problem.num_nonzeros + problem.num_columns + problem.num_rows
-    slice_work = 0.4 * whole.iterations * entries
+    slice_work = 0.4 * whole.lp.iterations * entries
     assert parts.solve(Budget(work=slice_work)).is_cut_short
     for _ in range(10):
         found = parts.solve(Budget(work=slice_work))
         if found.is_converged:
             break
     assert found.is_converged
-    assert parts.iterations < 3 * whole.iterations
+    assert parts.lp.iterations < 3 * whole.lp.iterations

@@ -35,7 +35,7 @@ from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.diving.rules import RULES, Ranking, fractional_columns
 from solvers.mip.inference.domain import Domain
-from solvers.mip.inference.relaxation import LpPoint, Request, Simplex
+from solvers.mip.inference.relaxation import LpPoint, Simplex
 from solvers.mip.model import (
     FEASIBILITY_TOLERANCE,
     MipModel,
@@ -113,16 +113,14 @@ class Relaxations:
         """
         model = self._model
         whole = model.is_integer == 1
-        request = Request(
-            self.cost,
-            np.where(whole, domain.lower, model.lower),
-            np.where(whole, domain.upper, model.upper),
-            model.row_lower,
-            model.row_upper,
-        )
         is_attempt = self._is_priced and not self._has_basis
         part = self._attempt(budget) if is_attempt else budget
-        found = self._simplex.solve_for(request, part)
+        found = self._simplex.solve(
+            part,
+            cost=self.cost,
+            lower=np.where(whole, domain.lower, model.lower),
+            upper=np.where(whole, domain.upper, model.upper),
+        )
         self.count += 1
         if is_attempt and found.is_cut_short and self._has_tried_long(part):
             self._was_slow = True
@@ -154,7 +152,7 @@ class Relaxations:
             return False
         basis = None if self._has_basis else self._basis()
         if basis is not None:
-            self._simplex.begin_at(basis)
+            self._simplex.lp.begin_at(basis)
             self._has_basis = True
         return self._has_basis or not self._was_slow
 
