@@ -92,7 +92,7 @@ __device__ __forceinline__ void direction(
         for (INDEX k = begin; k < end; ++k)
             sum += matrix.values[k] * inverse[(long long)matrix.rows[k] * shape.stride + i];
         d[i] = sum;
-        const Ratio<REAL> ratio = ratio_of(x[i], sum, basic[i] >= shape.columns, control);
+        const Ratio ratio = ratio_of(x[i], sum, basic[i] >= shape.columns, control);
         if (ratio.blocks) closest.take(-ratio.relaxed, (INDEX)i);
     }
     closest = block_best(closest);
@@ -118,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) choose(
     REAL best_ratio = REAL(0);
     for (long long i = (long long)blockIdx.x * BLOCK + threadIdx.x; i < size;
          i += (long long)parts * BLOCK) {
-        const Ratio<REAL> ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
+        const Ratio ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
         if (!ratio.blocks || ratio.exact > farthest) continue;
         best.take(bland ? REAL(-basic[i]) : magnitude(d[i]), (INDEX)i);
         if (best.index == i) best_ratio = ratio.exact;

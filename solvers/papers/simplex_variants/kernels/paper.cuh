@@ -9,8 +9,6 @@ using namespace simplex::paper;
 
 constexpr int WARPS = BLOCK / 32;
 
-using Choice = Candidate<REAL, INDEX>;
-
 __device__ inline bool first_thread() { return blockIdx.x == 0 && threadIdx.x == 0; }
 
 __device__ inline bool stopped(const REAL* control) {

@@ -11,7 +11,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ratio_test(
     if (stop) return;
     Choice closest = {REAL(0), -1};
     for (int i = threadIdx.x; i < size; i += BLOCK) {
-        const Ratio<REAL> ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
+        const Ratio ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
         if (ratio.blocks) closest.take(-ratio.relaxed, (INDEX)i);
     }
     closest = block_best(closest);
@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) ratio_test(
     const bool bland = control[BLAND] != REAL(0);
     Choice best = {REAL(0), -1};
     for (int i = threadIdx.x; i < size; i += BLOCK) {
-        const Ratio<REAL> ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
+        const Ratio ratio = ratio_of(x[i], d[i], basic[i] >= columns, control);
         if (!ratio.blocks || ratio.exact > -closest.key) continue;
         best.take(bland ? REAL(-basic[i]) : magnitude(d[i]), (INDEX)i);
     }

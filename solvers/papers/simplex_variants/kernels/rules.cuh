@@ -45,15 +45,13 @@ struct Offers {
     Array<const REAL> reduced, weight, offers;
 };
 
-template <class Real>
-BOTH Real magnitude(Real value) { return value < Real(0) ? -value : value; }
+BOTH REAL magnitude(REAL value) { return value < REAL(0) ? -value : value; }
 
 // A candidate: larger `key` wins, and among equals the smaller `index`; -1 stands for none.
-template <class Real, class Index>
-struct Candidate {
-    Real key;
-    Index index;
-    BOTH void take(Real other_key, Index other_index) {
+struct Choice {
+    REAL key;
+    INDEX index;
+    BOTH void take(REAL other_key, INDEX other_index) {
         if (other_index < 0) return;
         if (index < 0 || other_key > key || (other_key == key && other_index < index)) {
             key = other_key;
@@ -65,18 +63,16 @@ struct Candidate {
 // Where the ratio test finds the bound of a basic variable: the step to it, and how far the
 // tolerance lets the step go. Variables are non-negative, artificials (index >= columns) zero. One
 // that is infeasible blocks where it becomes feasible, or not at all if it gets worse.
-template <class Real>
 struct Ratio {
-    Real exact, relaxed;
+    REAL exact, relaxed;
     bool blocks;
 };
 
-template <class Real>
-BOTH Ratio<Real> ratio_of(Real x, Real d, bool artificial, const Real* control) {
-    const Real tolerance = control[PRIMAL_TOLERANCE];
-    const Real allowed = control[BLAND] != Real(0) ? Real(0) : tolerance;
-    Ratio<Real> ratio = {Real(0), Real(0), false};
-    Real room = Real(0);
+BOTH Ratio ratio_of(REAL x, REAL d, bool artificial, const REAL* control) {
+    const REAL tolerance = control[PRIMAL_TOLERANCE];
+    const REAL allowed = control[BLAND] != REAL(0) ? REAL(0) : tolerance;
+    Ratio ratio = {REAL(0), REAL(0), false};
+    REAL room = REAL(0);
     if (d > control[ZERO_PIVOT]) {
         ratio.blocks = x >= -tolerance;
         room = x;
@@ -85,38 +81,35 @@ BOTH Ratio<Real> ratio_of(Real x, Real d, bool artificial, const Real* control) 
         room = -x;
     }
     if (!ratio.blocks) return ratio;
-    room = room > Real(0) ? room : Real(0);
+    room = room > REAL(0) ? room : REAL(0);
     ratio.exact = room / magnitude(d);
     ratio.relaxed = (room + allowed) / magnitude(d);
-    ratio.blocks = ratio.relaxed < Real(ENDLESS);
+    ratio.blocks = ratio.relaxed < REAL(ENDLESS);
     return ratio;
 }
 
 // The cost of a basic variable in phase 1: the gradient of the sum of infeasibilities.
-template <class Real>
-BOTH Real infeasibility_cost(Real x, bool artificial, Real tolerance) {
-    if (x < -tolerance) return Real(-1);
-    return artificial && x > tolerance ? Real(1) : Real(0);
+BOTH REAL infeasibility_cost(REAL x, bool artificial, REAL tolerance) {
+    if (x < -tolerance) return REAL(-1);
+    return artificial && x > tolerance ? REAL(1) : REAL(0);
 }
 
 // Whether a pivot is large enough to be trusted. If not, the solve stops for a new inverse, or for
 // another pivot where the inverse is fresh.
-template <class Real>
-BOTH bool is_safe(Real pivot, Real* control) {
+BOTH bool is_safe(REAL pivot, REAL* control) {
     if (!(magnitude(pivot) < control[SAFE_PIVOT])) return true;
-    control[STOP] = Real(control[SINCE_INVERSE] == Real(0) ? SMALL_PIVOT : INACCURATE);
+    control[STOP] = REAL(control[SINCE_INVERSE] == REAL(0) ? SMALL_PIVOT : INACCURATE);
     return false;
 }
 
 // Note a pivot that is made.
-template <class Real>
-BOTH void note_pivot(long long r, Real step, Real pivot, Real* control) {
-    control[LEAVING] = Real(r);
+BOTH void note_pivot(long long r, REAL step, REAL pivot, REAL* control) {
+    control[LEAVING] = REAL(r);
     control[STEP] = step;
     control[PIVOT] = pivot;
-    control[ITERATION] += Real(1);
-    control[SINCE_INVERSE] += Real(1);
-    if (step * -control[ENTERING_COST] <= Real(0)) control[DEGENERATE] += Real(1);
+    control[ITERATION] += REAL(1);
+    control[SINCE_INVERSE] += REAL(1);
+    if (step * -control[ENTERING_COST] <= REAL(0)) control[DEGENERATE] += REAL(1);
 }
 
 }  // namespace simplex::paper

@@ -5,10 +5,6 @@
 
 #include "both.cuh"
 
-#ifndef __CUDACC__
-#include <cmath>
-#endif
-
 namespace simplex::dense_gpu {
 
 constexpr int BLOCK = 256, MOST_DELAYED = 128, MOST_FLIPS = 512, SIDE_ROWS = 128, SEGMENT = 32;
@@ -61,40 +57,35 @@ BOTH bool is_list(long long entries, bool streamed, long long slots, long long r
 }
 
 // How far a value is beyond its bounds: negative below, zero within the tolerance.
-template <class Real>
-BOTH Real excess_of(Real x, Real lower, Real upper, Real tolerance) {
+BOTH REAL excess_of(REAL x, REAL lower, REAL upper, REAL tolerance) {
     if (x < lower - tolerance) return x - lower;
     if (x > upper + tolerance) return x - upper;
-    return Real(0);
+    return REAL(0);
 }
 
 // How far a reduced cost is from the sign it must not take.
-template <class Real>
-BOTH Real distance_of(int kind, Real reduced_cost) {
-    if (kind == LOWER) return reduced_cost < Real(0) ? Real(0) : reduced_cost;
-    if (kind == UPPER) return -reduced_cost < Real(0) ? Real(0) : -reduced_cost;
+BOTH REAL distance_of(int kind, REAL reduced_cost) {
+    if (kind == LOWER) return reduced_cost < REAL(0) ? REAL(0) : reduced_cost;
+    if (kind == UPPER) return -reduced_cost < REAL(0) ? REAL(0) : -reduced_cost;
     return fabs(reduced_cost);
 }
 
 // Whether a nonbasic variable may enter by its share of the pivot row, turned so that the leaving
 // one falls.
-template <class Real>
-BOTH bool may_enter(int kind, Real turned) {
-    return kind == LOWER ? turned > Real(0) : (kind == UPPER ? turned < Real(0) : true);
+BOTH bool may_enter(int kind, REAL turned) {
+    return kind == LOWER ? turned > REAL(0) : (kind == UPPER ? turned < REAL(0) : true);
 }
 
 // d^2 / weight where a reduced cost has the wrong sign, else zero.
-template <class Real>
-BOTH Real merit_of(int kind, Real lower, Real upper, Real d, Real weight, Real tolerance) {
-    if (kind == BASIC || lower == upper) return Real(0);
-    const Real wrong = kind == LOWER ? -d : (kind == UPPER ? d : fabs(d));
-    return wrong > tolerance ? d * d / weight : Real(0);
+BOTH REAL merit_of(int kind, REAL lower, REAL upper, REAL d, REAL weight, REAL tolerance) {
+    if (kind == BASIC || lower == upper) return REAL(0);
+    const REAL wrong = kind == LOWER ? -d : (kind == UPPER ? d : fabs(d));
+    return wrong > tolerance ? d * d / weight : REAL(0);
 }
 
 // How far a basic value is from the bound it moves to.
-template <class Real>
-BOTH Real room_of(Real rate, Real x, Real lower, Real upper) {
-    return rate > Real(0) ? x - lower : upper - x;
+BOTH REAL room_of(REAL rate, REAL x, REAL lower, REAL upper) {
+    return rate > REAL(0) ? x - lower : upper - x;
 }
 
 // What the kernels of an iteration take together; structures.py says what it is.
