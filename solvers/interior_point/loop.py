@@ -10,6 +10,7 @@ as far as positivity allows.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,13 +27,25 @@ from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.outcomes import certificate
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
 from solvers.interior_point.standard_form import StandardForm, form_on, problem_on, vectors_on
-from solvers.interior_point.starting_point import Known, starting_point, towards_known
+from solvers.interior_point.starting_point import (
+    Known,
+    centred,
+    starting_point,
+    towards_known,
+)
 
 BOUNDARY = 0.995
 """Part of the way to the nearest bound that a step goes."""
 
 SHORT_STEP, NEAR = 0.1, 1e-2
 """Below this step, and with errors below this, directions that keep tau are tried, too."""
+
+SHORT_START = 0.2
+"""First step from a known point below which the products of the start are made equal instead. From
+PDLP's points within 1e-3 an energy system of 365 hours took 37 iterations to 1e-6 so instead of 48,
+from those within 1e-4 28 instead of 30, and one of 8,760 hours, with equal products from the first
+iteration on, 66 instead of 89. Few of 62 models of Netlib and the families have so short a step:
+they took 655 iterations from points within 1e-2 instead of 657, and with 0.3 660."""
 
 CORRECTORS = 2
 """Gondzio's correctors in an iteration at most."""
@@ -81,10 +94,15 @@ class Run:
             known = dataclasses.replace(known, point=vectors_on(known.point, device))
         return cls(problem, there[0], there[1], options, norms, progress, device, there[2], known)
 
-    def start(self) -> Point:
-        """Return the point to begin from."""
+    def starts(self) -> Iterator[Point]:
+        """Yield the point to begin from, then the one for where its first step is short, if any."""
         cold = starting_point(self.form, self.system)
-        return cold if self.known is None else towards_known(self.form, cold, self.known)
+        if self.known is None:
+            yield cold
+        else:
+            near = towards_known(self.form, cold, self.known)
+            yield near
+            yield centred(self.form, near, cold)
 
     def answer(self, point: Point) -> Answer:
         """Return a point judged on the host."""
@@ -132,8 +150,9 @@ def solve_form(run: Run) -> Outcome:
 
 
 def _iterate(run: Run) -> Outcome:
+    starts = run.starts()
     try:
-        now = best = Standing.of(run, run.start())
+        now = best = Standing.of(run, next(starts))
     except ArithmeticError:
         reason = run.progress.should_stop() or StopReason.NUMERICAL_TROUBLE
         return outcomes.nothing(run.system, reason)
@@ -162,6 +181,8 @@ def _iterate(run: Run) -> Outcome:
             return outcomes.stopped(answer, run.options.tolerance, reason, iteration, run.system)
         now = following
         iteration += 1
+        if iteration == 1 and now.step < SHORT_START:
+            now = next((Standing.of(run, start) for start in starts), now)
 
 
 def _next(run: Run, now: Standing) -> Standing | None:

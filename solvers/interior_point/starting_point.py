@@ -4,7 +4,8 @@ The least squares solutions of the primal and of the dual equations, moved into 
 much as their most negative entry asks and then until no product is far below the mean. Where a
 point near the optimum is known, like that of a first-order method, the start is between both
 (Skajaa, Andersen and Ye, "Warmstarting the homogeneous and self-dual interior point method for
-linear and conic quadratic problems", 2013).
+linear and conic quadratic problems", 2013). Where the first step from there is short, its products
+are made equal.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.vectors import inner
 from solvers.interior_point.linear_system import LinearSystem
-from solvers.interior_point.point import Point, centrality
+from solvers.interior_point.point import Point, centrality, where_positive
 from solvers.interior_point.standard_form import StandardForm
 
 OVERSHOOT = 1.5
@@ -86,6 +87,34 @@ def towards_known(form: StandardForm, cold: Point, start: Known) -> Point:
     t, v = between(known.t, cold.t), between(known.v, cold.v)
     point = Point(x, t, y, z, v, 1.0, 1.0)
     return Point(x, t, y, z, v, 1.0, centrality(form, point))
+
+
+def centred(form: StandardForm, start: Point, cold: Point) -> Point:
+    """Return the point near a start whose complementary products are all their mean there.
+
+    Of each pair (x, z), in the units s of the cold start, ``x / s - s z`` stays and ``x z`` becomes
+    mu, as in the smoothing of Chen, Harker, Kanzow and Smale: what is large moves little.
+    """
+    mu = centrality(form, start)
+
+    def moved(
+        one: FloatArray, other: FloatArray, cold_one: FloatArray, cold_other: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
+        unit = np.sqrt(cold_one / cold_other)
+        apart = one / unit - unit * other
+        root = np.sqrt(apart * apart + 4.0 * mu)
+        larger = 0.5 * (root + np.abs(apart))
+        smaller = mu / larger
+        return (
+            unit * np.where(apart > 0.0, larger, smaller),
+            np.where(apart > 0.0, smaller, larger) / unit,
+        )
+
+    pairs = (where_positive(form, part) for part in (start.x, start.z, cold.x, cold.z))
+    x, z = moved(*pairs)
+    x, z = np.where(form.free, start.x, x), np.where(form.free, 0.0, z)
+    t, v = moved(start.t, start.v, cold.t, cold.v)
+    return Point(x, t, start.y, z, v, 1.0, mu)
 
 
 def _in_form(form: StandardForm, x: FloatArray, row_dual: FloatArray) -> Point:
