@@ -58,7 +58,8 @@ def build(launcher: str | None) -> None:
     """
     for name in PACKAGES:
         skip = shutil.ignore_patterns("__pycache__", "_core*.so", "compiled")
-        shutil.copytree(ROOT / name, COPY / name, ignore=skip, dirs_exist_ok=True)
+        shutil.rmtree(COPY / name, ignore_errors=True)  # what has gone from the program goes there
+        shutil.copytree(ROOT / name, COPY / name, ignore=skip)
     shutil.copy(ROOT / "CMakeLists.txt", COPY)
     (COPY / "solvers" / "measured.h").write_text(READER)
     constants = [one for folder in FOLDERS for one in find(folder)]

@@ -27,12 +27,10 @@ from solvers.highs.rays import (
     RAY_SLOPE,
     farkas_orientation,
     keeps_rows,
-    may_be_unbounded,
     one_row_proof,
     recession_cone,
-    without_traces,
 )
-from solvers.highs.session import Session, Status
+from solvers.highs.session import SMALLEST_KEPT, Session, Status
 from solvers.highs.task import ByteArray, Channel, FloatArray, Model, Quiet, Reply, Task
 
 SOLVED = (Status.kOptimal, Status.kModelEmpty)
@@ -134,7 +132,7 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
     unproven = (status == Status.kInfeasible and ray is None) or (
         status in STUCK and not first_order
     )
-    if status in UNCLEAR or (unproven and may_be_unbounded(task.model)):
+    if status in UNCLEAR or (unproven and task.model.may_be_unbounded):
         bare = replace(task, x=None, row_dual=None, basis=None)
         return settle_unbounded(bare, channel)
     if status == Status.kInfeasible:
@@ -144,7 +142,7 @@ def finish(session: Session, status: Any, task: Task, channel: Channel) -> Reply
         if point.error <= task.tolerance or not task.crossover:
             return reply_with(session, point, SolutionStatus.OPTIMAL, StopReason.CONVERGED)
         # what keeps duals from their signs may be a column that improves for ever by very little
-        ray = recession_ray(task, channel) if may_be_unbounded(task.model) else None
+        ray = recession_ray(task, channel) if task.model.may_be_unbounded else None
         if ray is not None:
             unbounded = reply_with(session, point, SolutionStatus.UNBOUNDED, StopReason.CONVERGED)
             return replace(unbounded, bound=-np.inf, primal_ray=ray)
@@ -275,7 +273,8 @@ def recession_ray(task: Task, channel: Channel) -> FloatArray | None:
     """
     for by_cost in (False, True):
         cone, scale = recession_cone(task.model, by_cost=by_cost)
-        visible = replace(task, model=without_traces(cone), crossover=True)
+        # HiGHS would drop them; ``keeps_rows`` has them all
+        visible = replace(task, model=cone.without_traces(SMALLEST_KEPT), crossover=True)
         reply = solve_lp(visible, Quiet(channel))
         if reply.solution_status is not SolutionStatus.OPTIMAL or reply.x is None:
             continue

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from solvers.core.errors import EngineError
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.highs.lp import FEASIBLE_POINT, LIMITS, SOLVED, STUCK, UNCLEAR, recession_ray
-from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, Status
 from solvers.highs.task import Channel, FloatArray, Model, PointsOnly, Quiet, Reply, Task
 
@@ -96,7 +95,7 @@ def solve_mip(task: Task, channel: Channel) -> Reply:
     counts = _statistics(session)
     # HiGHS's presolve calls some unbounded models infeasible: then feasibility is asked alone.
     by_presolve = status == Status.kInfeasible and counts["nodes"] == 0
-    if status in UNCLEAR or (by_presolve and may_be_unbounded(task.model)):
+    if status in UNCLEAR or (by_presolve and task.model.may_be_unbounded):
         return _settle_unbounded(task, channel)
     if status == Status.kInfeasible:
         return Reply(SolutionStatus.INFEASIBLE, StopReason.CONVERGED, statistics=counts)
@@ -155,7 +154,7 @@ def _or_unbounded(reply: Reply, task: Task, channel: Channel) -> Reply:
 
     Without presolve HiGHS can stop at a first point of such a model and call it optimal.
     """
-    if reply.solution_status is not SolutionStatus.OPTIMAL or not may_be_unbounded(task.model):
+    if reply.solution_status is not SolutionStatus.OPTIMAL or not task.model.may_be_unbounded:
         return reply
     ray = recession_ray(_relaxed(task), channel)
     if ray is None:

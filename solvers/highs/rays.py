@@ -8,7 +8,6 @@ import numpy as np
 
 from solvers.core.lp_answer import separation
 from solvers.highs.point import unsupported
-from solvers.highs.session import SMALLEST_KEPT
 from solvers.highs.task import BoolArray, FloatArray, IndexArray, Model
 
 RAY_SLOPE = 1e-7
@@ -68,13 +67,6 @@ def farkas_orientation(model: Model, ray: FloatArray) -> FloatArray | None:
     return None
 
 
-def may_be_unbounded(model: Model) -> bool:
-    """Whether the column bounds alone leave the objective without a limit."""
-    falls = (model.cost < 0) & np.isposinf(model.upper)
-    rises = (model.cost > 0) & np.isneginf(model.lower)
-    return bool(np.any(falls | rises))
-
-
 def keeps_rows(cone: Model, direction: FloatArray) -> bool:
     """Whether the rows of a recession cone hold for a direction up to rounding of their terms.
 
@@ -85,17 +77,6 @@ def keeps_rows(cone: Model, direction: FloatArray) -> bool:
     activity = cone.activity(direction)
     outside = np.maximum(cone.row_lower - activity, activity - cone.row_upper)
     return bool(np.all(outside <= RAY_ROUNDING * size))
-
-
-def without_traces(cone: Model) -> Model:
-    """Return a recession cone without the entries that HiGHS would drop.
-
-    No point of the box moves a row by one of them beyond HiGHS's tolerance; ``keeps_rows`` has
-    them all.
-    """
-    kept = np.abs(cone.value) > SMALLEST_KEPT
-    start = np.concatenate([[0], np.cumsum(kept)])[cone.start].astype(cone.start.dtype)
-    return replace(cone, start=start, index=cone.index[kept], value=cone.value[kept])
 
 
 def recession_cone(model: Model, *, by_cost: bool) -> tuple[Model, FloatArray]:

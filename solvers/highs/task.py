@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Any, Protocol
@@ -79,6 +79,13 @@ class Model:
         """Whether any column is integer."""
         return bool(self.integer.any())
 
+    @property
+    def may_be_unbounded(self) -> bool:
+        """Whether the column bounds alone leave the objective without a limit."""
+        falls = (self.cost < 0) & np.isposinf(self.upper)
+        rises = (self.cost > 0) & np.isneginf(self.lower)
+        return bool(np.any(falls | rises))
+
     def objective_at(self, x: FloatArray) -> float:
         """Return the objective of a point (n,), offset included."""
         return inner(self.cost, x) + self.offset
@@ -94,6 +101,12 @@ class Model:
 
     def _rows(self) -> IndexArray:
         return np.repeat(np.arange(self.num_rows, dtype=np.int32), np.diff(self.start))
+
+    def without_traces(self, size: float) -> Model:
+        """Return the model without entries up to a size, those that HiGHS would drop."""
+        kept = np.abs(self.value) > size
+        start = np.concatenate([[0], np.cumsum(kept)])[self.start].astype(self.start.dtype)
+        return replace(self, start=start, index=self.index[kept], value=self.value[kept])
 
     def activity(self, x: FloatArray) -> FloatArray:
         """Return A x, (m,)."""

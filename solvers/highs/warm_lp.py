@@ -21,8 +21,7 @@ from solvers.core.progress import Progress
 from solvers.highs.in_process import ProgressChannel, in_thread
 from solvers.highs.lp import LIMITS, SOLVED
 from solvers.highs.model import lp_settings
-from solvers.highs.rays import without_traces
-from solvers.highs.session import Session, Status
+from solvers.highs.session import SMALLEST_KEPT, Session, Status
 from solvers.highs.task import Brief, Channel, FloatArray, Model, Setting
 
 MOST_ITERATIONS = 2**31 - 1
@@ -94,7 +93,9 @@ class WarmLp:
         channel = for_seconds(np.inf) if channel is None else channel
         relaxed = replace(model, integer=np.zeros(model.num_columns, dtype=np.int8))
         own = {"output_flag": not isinstance(channel, Brief), **(settings or {})}
-        self._session = Session(without_traces(relaxed), {**lp_settings(options), **own}, channel)
+        self._session = Session(
+            relaxed.without_traces(SMALLEST_KEPT), {**lp_settings(options), **own}, channel
+        )
         self.iterations = 0
 
     def change(self, **vectors: Any) -> None:

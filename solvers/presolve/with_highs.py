@@ -30,7 +30,6 @@ from solvers.core.progress import Progress
 from solvers.highs import solve
 from solvers.highs.in_process import OverstayedError, ProgressChannel, in_thread
 from solvers.highs.model import Prepared, lp_settings, prepare
-from solvers.highs.rays import may_be_unbounded
 from solvers.highs.session import Session, highs_basis
 from solvers.presolve.reduction import Forward, Reduction, unchanged
 
@@ -76,7 +75,7 @@ def apply(problem: Problem, progress: Progress) -> Reduction:
 def _reduction(
     problem: Problem, status: Any, session: Session, back: _WayBack, progress: Progress
 ) -> Reduction:
-    if status == Status.kInfeasible and not may_be_unbounded(session.model):
+    if status == Status.kInfeasible and not session.model.may_be_unbounded:
         return replace(unchanged(problem), settled=_infeasible())
     if status == Status.kReducedToEmpty:
         settled = back(_nothing_left(problem))
