@@ -139,7 +139,8 @@ def pdlp_route(
     if to_vertex and options.crossover == "auto" and not hedge:
         to_vertex = reduced.num_nonzeros < CROSSOVER_NONZEROS
     place = fitting_device(reduced, options, progress, unasked=unasked)
-    reduction = _sparing(problem, reduction, place)
+    if place == "cpu" and reduced is not problem:
+        problem.forget_columns()  # the vectors of a solve take as much of the host's memory
     first_order = dataclasses.replace(options, device=place)
     if to_vertex and hedge:
         undo = reduction.undo if options.presolve else None
@@ -224,23 +225,6 @@ def _brought_back(
     if not polishes or answer.solution_status is not SolutionStatus.OPTIMAL:
         return answer
     return _polish(problem, answer, options, progress)
-
-
-def _sparing(problem: Problem, reduction: Reduction, place: str) -> Reduction:
-    """Forget the transpose of a reduced problem where nobody needs it, beside a solve on the host.
-
-    The solve's own vectors take as much memory.
-    """
-    if place != "cpu" or reduction.problem is problem:
-        return reduction
-
-    def undo(outcome: Outcome) -> Outcome:
-        found = reduction.undo(outcome)
-        problem.forget_columns()
-        return found
-
-    problem.forget_columns()
-    return dataclasses.replace(reduction, undo=undo)
 
 
 def _hedged(

@@ -134,7 +134,7 @@ void undo_point(const Record<Index> &w, Span<double> x, Span<double> activity,
     }
 }
 
-/// The reduced cost of a column over the rows that outlive a step.
+/// The reduced cost of a column that is gone over the rows that outlive a step.
 template <class W>
 double reduced_cost(const W &w, std::int64_t j, Span<const double> y, std::int64_t step,
                     double scale) {
@@ -232,7 +232,14 @@ void undo_duals(const Record<Index> &w, Span<double> y, Span<double> z, Span<std
     check_length("z", z.size(), w.columns());
     check_length("leaning", leaning.size(), w.count[STEPS]);
     for (std::int64_t j = 0; j < w.columns(); ++j)
-        z[j] = w.has_column(j) ? reduced_cost(w, j, y, ALIVE - 1, scale) : 0.0;
+        z[j] = w.has_column(j) ? scale * w.cost[j] : 0.0;
+    // by rows, as a record has no more columns than those that are gone
+    for (std::int64_t i = 0; i < w.rows(); ++i) {
+        if (i % OWNERS_PER_POLL == 0)
+            poll();
+        if (w.has_row(i))
+            charge(w, i, y[i], z, ALIVE - 1);
+    }
     for (std::int64_t step = w.count[STEPS] - 1; step >= 0; --step) {
         if (step % OWNERS_PER_POLL == 0)
             poll();

@@ -127,11 +127,12 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
 class Record(NamedTuple):
     """What the way back reads of a workspace, by the same names, with the steps that were done.
 
-    Costs, bounds and sides that are still the problem's are its arrays.
+    Costs, bounds and sides that are still the problem's are its arrays. ``by_column`` has the
+    columns that are gone, or all.
     """
 
     by_row: SparseRows
-    by_column: SparseRows | None
+    by_column: SparseRows
     cost: Any
     lower: Any
     upper: Any
@@ -146,10 +147,11 @@ class Record(NamedTuple):
     count: Any
 
     @classmethod
-    def of(cls, problem: Problem, w: Workspace) -> Record:
-        """Return the record of a workspace that is done with."""
+    def of(cls, problem: Problem, w: Workspace, threads: int = 1) -> Record:
+        """Return the record of a workspace that is done with, made by so many threads at most."""
         steps = int(w.count[STEPS])
         fields = {name: getattr(w, name) for name in cls._fields}
+        fields["by_column"] = _columns_gone(w, threads)
         for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
             own = getattr(problem, name)
             if np.array_equal(own, fields[name]):
@@ -157,6 +159,19 @@ class Record(NamedTuple):
         for name in ("kind", "row", "column", "payload"):
             fields[name] = fields[name][:steps].copy()
         return cls(**fields)
+
+
+def _columns_gone(w: Workspace, threads: int) -> SparseRows:
+    """Return the transpose without the entries of columns that are left, or all if they are few."""
+    gone = np.flatnonzero(w.column_removed != ALIVE)
+    if 2 * gone.size > w.column_removed.size:
+        return w.by_column
+    part = w.by_column.part(gone, np.arange(w.row_removed.size), threads)
+    kind = w.by_column.indices.dtype
+    starts = np.zeros(w.column_removed.size + 1, dtype=kind)
+    starts[1:][gone] = part.lengths
+    np.cumsum(starts, out=starts)
+    return SparseRows(part.data, part.indices.astype(kind, copy=False), starts, w.by_column.shape)
 
 
 # What is left of a model, as a problem of its own.
@@ -194,27 +209,20 @@ Notes = npt.NDArray[np.int64]
 
 
 class Way:
-    """What was removed, and how to get there and back; both may be called any number of times.
-
-    Columns that ``problem`` has forgotten meanwhile are made anew, by so many threads at most.
-    """
+    """What was removed, and how to get there and back; both may be called any number of times."""
 
     def __init__(self, problem: Problem, workspace: Workspace, threads: int = 1) -> None:
-        self._problem, self._threads = problem, threads
-        self._without_columns = Record.of(problem, workspace)._replace(by_column=None)
-
-    @property
-    def _record(self) -> Record:
-        return self._without_columns._replace(by_column=self._problem.by_column(self._threads))
+        self._problem = problem
+        self._record = Record.of(problem, workspace, threads)
 
     @property
     def _rows(self) -> npt.NDArray[np.int64]:
         """The rows that are left, found anew each time: beside millions, numbers take memory."""
-        return np.flatnonzero(self._without_columns.row_removed == ALIVE)
+        return np.flatnonzero(self._record.row_removed == ALIVE)
 
     @property
     def _columns(self) -> npt.NDArray[np.int64]:
-        return np.flatnonzero(self._without_columns.column_removed == ALIVE)
+        return np.flatnonzero(self._record.column_removed == ALIVE)
 
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
@@ -248,7 +256,7 @@ class Way:
 
     def contradiction(self) -> FloatArray:
         """Return the ray (m,) of the row that was found to contradict the bounds."""
-        row = int(self._without_columns.count[CONTRADICTION])
+        row = int(self._record.count[CONTRADICTION])
         ray = np.zeros(self._problem.num_rows)
         ray[abs(row) - 1] = np.sign(row)
         return self._completed_duals(ray, 0.0)[0]
@@ -296,7 +304,7 @@ class Way:
         return y
 
     def _notes(self) -> Notes:
-        return np.zeros(self._without_columns.kind.size, dtype=np.int64)
+        return np.zeros(self._record.kind.size, dtype=np.int64)
 
 
 def _mapped(
