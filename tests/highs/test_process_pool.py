@@ -56,6 +56,17 @@ def test_as_many_wait_as_were_at_work_together_and_no_more_than_allowed() -> Non
     assert process_pool._pool.value.busy == 0
 
 
+def test_a_child_has_the_environment_and_one_thread_for_dense_matrices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    monkeypatch.setenv("OF_THE_CALLER", "kept")
+    told = "import os; print(*map(os.environ.get, ('OPENBLAS_NUM_THREADS', 'OF_THE_CALLER')))"
+    one = process_pool.take(told)
+    assert use(one) == b"1 kept\n"
+    process_pool.give_back(told)
+
+
 def test_a_child_for_another_program_is_not_taken() -> None:
     process_pool.expect(ECHO)
     other = process_pool.take("print('another')")
