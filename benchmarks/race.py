@@ -2,7 +2,7 @@
 
     python -m benchmarks.race FOLDER [MODEL...] [--families two-stage ...] [--nonzeros 1.4e5]
         [--hours 365 ...] [--tolerance 1e-6] [--time-limit 60] [--repeats 2] [--pairs 9]
-        [--no-neighbours] [--stop-after SECONDS]
+        [--engines simplex ipm "own ipm" pdlp] [--no-neighbours] [--stop-after SECONDS]
 
 FOLDER holds INSTANCES.csv (see ``lp_sets.py``), and MODEL is a name or a set of it, such as
 ``lp-large``; families are those of ``benchmarks/families``, hours those of an energy system of
@@ -58,7 +58,7 @@ LONG_ENOUGH = 5.0
 LATER = 1.5
 """How many times the race's time an engine alone has."""
 
-PAUSE = 0.2
+PAUSE = 0.1
 """Seconds between two solves: what was left behind is gone before the next is timed."""
 
 NEIGHBOUR_READY = 20.0
@@ -144,15 +144,17 @@ class Row:
         return float(low), float(high)
 
 
-def ways(with_gpu: bool) -> dict[str, dict[str, Any]]:
-    """Return the options of each way of solving."""
+def ways(arguments: argparse.Namespace) -> dict[str, dict[str, Any]]:
+    """Return the options of each way of solving that is asked for."""
     made: dict[str, dict[str, Any]] = {
         AUTO: {},
         SIMPLEX: {"method": "highs", "lp_algorithm": "simplex"},
         IPM: {"method": "highs", "lp_algorithm": "ipm"},
         OWN_IPM: {"method": "ipm", "crossover": "off"},
     }
-    return {**made, PDLP: {"method": "pdlp", "crossover": "off"}} if with_gpu else made
+    if seen_gpu() is not None:
+        made[PDLP] = {"method": "pdlp", "crossover": "off"}
+    return {way: options for way, options in made.items() if way in (AUTO, *arguments.engines)}
 
 
 def timed(
@@ -165,12 +167,12 @@ def timed(
     return time.perf_counter() - began, outcome
 
 
-def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_gpu: bool) -> Row:
+def measure(name: str, problem: Problem, arguments: argparse.Namespace) -> Row:
     """Time every way on one model, and the fastest in turns with the race."""
     seconds: dict[str, float] = {}
     winner = ""
     for repeat in range(arguments.repeats):
-        for way, options in ways(with_gpu).items():
+        for way, options in ways(arguments).items():
             if repeat and not 0.0 < seconds.get(way, 0.0) < LONG_ENOUGH:
                 continue
             limit = arguments.time_limit
@@ -182,21 +184,21 @@ def measure(name: str, problem: Problem, arguments: argparse.Namespace, with_gpu
             if way == AUTO:
                 won = re.search(r"^Race +won by (.+) after", outcome.log, re.MULTILINE)
                 winner = won.group(1) if won else ""
-    turns = in_turns(problem, arguments, seconds, with_gpu) if AUTO in seconds else ()
+    turns = in_turns(problem, arguments, seconds) if AUTO in seconds else ()
     simplex, ipm, own_ipm, pdlp, auto = (seconds.get(way) for way in (*ALONE, AUTO))
     return Row(name, problem.num_nonzeros, simplex, ipm, own_ipm, pdlp, auto, winner, turns)
 
 
 def in_turns(
-    problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float], with_gpu: bool
+    problem: Problem, arguments: argparse.Namespace, seconds: dict[str, float]
 ) -> tuple[tuple[float, float, float | None], ...]:
     """Return seconds of the way that was fastest alone, the race, and that way beside others."""
     alone = {way: least for way, least in seconds.items() if way != AUTO}
     if not alone:
         return ()
-    all_ways = ways(with_gpu)
+    all_ways = ways(arguments)
     best = min(alone, key=lambda way: alone[way])
-    others = [all_ways[way] for way in (SIMPLEX, IPM) if way != best]
+    others = [all_ways[way] for way in (SIMPLEX, IPM) if way in all_ways and way != best]
     found: list[tuple[float, float, float | None]] = []
 
     def once(way: str) -> float:
@@ -281,10 +283,10 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--pairs", type=int, default=9)
+    parser.add_argument("--engines", nargs="*", default=ALONE, choices=ALONE)
     parser.add_argument("--neighbours", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     arguments = parser.parse_args()
-    with_gpu = seen_gpu() is not None
     rows: list[Row] = []
     deadline = time.monotonic() + arguments.stop_after
     for name, problem in programs(arguments):
@@ -292,9 +294,9 @@ def main() -> None:
             print(f"Time is up; stopped before {name}.")
             break
         if not rows:
-            for options in ways(with_gpu).values():
+            for options in ways(arguments).values():
                 timed(problem, arguments, options, arguments.time_limit)
-        row = measure(name, problem, arguments, with_gpu)
+        row = measure(name, problem, arguments)
         rows.append(row)
         print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
     cells = [table_cells(row) for row in rows]
