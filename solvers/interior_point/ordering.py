@@ -28,8 +28,8 @@ SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
 def long_rows(row: IndexArray, column: IndexArray, size: int) -> BoolArray:
     """Return which rows (size,) of a matrix, given by its lower triangle, touch very many."""
-    apart = row != column
-    touched = np.bincount(row[apart], minlength=size) + np.bincount(column[apart], minlength=size)
+    touched = np.bincount(row, minlength=size) + np.bincount(column, minlength=size)
+    touched -= 2 * np.bincount(row[row == column], minlength=size)
     long: BoolArray = touched > max(TOUCHES, OF_MEAN * float(touched.sum()) / max(1, size))
     return long
 

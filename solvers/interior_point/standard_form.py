@@ -43,19 +43,18 @@ def go_on() -> None:
 
 
 def find_scaling(
-    matrix: Any, look: Look = go_on, threads: int = 1
+    matrix: Any, look: Look = go_on, threads: int = 1, by_column: Any = None
 ) -> tuple[FloatArray, FloatArray]:
     """Return the scales of rows (m,) and of columns (n,) of a CSR matrix, all powers of two.
 
-    Empty rows and columns keep the scale 1.
+    Empty rows and columns keep the scale 1. ``by_column`` is the same as a CSC matrix, if there is
+    one.
     """
-    by_row = abs(matrix).tocsr()
-    by_column = by_row.tocsc()
     rows, columns = (
-        (lines.indptr.astype(np.int64), lines.indices.astype(np.int32, copy=False), lines.data)
-        for lines in (by_row, by_column)
+        (lines.indptr.astype(np.int64), lines.indices.astype(np.int32, copy=False), abs(lines.data))
+        for lines in (matrix, matrix.tocsc() if by_column is None else by_column)
     )
-    row, column = np.ones(by_row.shape[0]), np.ones(by_row.shape[1])
+    row, column = np.ones(matrix.shape[0]), np.ones(matrix.shape[1])
     for geometric in [True] * GEOMETRIC_PASSES + [False] * RUIZ_PASSES:
         look()
         row_before = row.copy()
@@ -153,26 +152,16 @@ def standard_form(problem: Problem, look: Look = go_on, threads: int = 1) -> Sta
     rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
     structural = np.flatnonzero(problem.lower < problem.upper)
     fixed = np.where(problem.lower < problem.upper, 0.0, problem.lower)
-    kept = problem.matrix[rows]
+    kept = problem.matrix if rows.size == problem.num_rows else problem.matrix[rows]
     fixed_activity = kept @ fixed
-    kept = kept[:, structural]
+    if structural.size < problem.num_columns:
+        kept = kept[:, structural]
+    by_column = kept.tocsc()
     sides = problem.row_lower[rows], problem.row_upper[rows]
     is_range = sides[0] < sides[1]
     slack_of = np.flatnonzero(is_range)
     threads = threads_for(STEPS_PER_LOOK * kept.nnz, threads)
-    row_scale, column_scale = find_scaling(kept, look, threads)
-    kept.data *= np.repeat(row_scale, np.diff(kept.indptr))
-    kept.data *= column_scale[kept.indices]
-    # indices as short as the matrix's, else all that follow are long
-    places = slack_of.astype(kept.indices.dtype), np.arange(slack_of.size, dtype=kept.indices.dtype)
-    matrix = sp.hstack(
-        [
-            kept,
-            sp.csr_array((-np.ones(slack_of.size), places), shape=(rows.size, slack_of.size)),
-        ],
-        format="csr",
-    )
-    del kept
+    row_scale, column_scale = find_scaling(kept, look, threads, by_column)
     scale = np.concatenate([column_scale, 1.0 / row_scale[slack_of]])
     lower = np.concatenate([problem.lower[structural], sides[0][slack_of]]) / scale
     upper = np.concatenate([problem.upper[structural], sides[1][slack_of]]) / scale
@@ -183,6 +172,7 @@ def standard_form(problem: Problem, look: Look = go_on, threads: int = 1) -> Sta
     shift = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
     free = ~np.isfinite(lower) & ~np.isfinite(upper)
     bounded = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))
+    matrix = _with_slacks(kept, row_scale, column_scale, slack_of)
     b = b - matrix @ shift
     u = (upper - lower)[bounded]
     cost_size = _size(cost)
@@ -200,7 +190,7 @@ def standard_form(problem: Problem, look: Look = go_on, threads: int = 1) -> Sta
     )
     return StandardForm(
         matrix=matrix,
-        transposed=matrix.T.tocsr(),
+        transposed=_transposed(by_column, row_scale, column_scale, slack_of, sign),
         b=b / side_size,
         c=sign * cost / cost_size,
         free=free,
@@ -209,6 +199,40 @@ def standard_form(problem: Problem, look: Look = go_on, threads: int = 1) -> Sta
         origin=origin,
         pairs=int(np.count_nonzero(~free)) + bounded.size + 1,
     )
+
+
+def _with_slacks(
+    kept: Any, row_scale: FloatArray, column_scale: FloatArray, slack_of: IndexArray
+) -> Any:
+    """Return a scaled CSR matrix with a column of -1 for each row that has a slack."""
+    data = kept.data * np.repeat(row_scale, np.diff(kept.indptr))
+    data *= column_scale[kept.indices]
+    scaled = sp.csr_array((data, kept.indices, kept.indptr), shape=kept.shape)
+    # indices as short as the matrix's, else all that follow are long
+    places = slack_of.astype(kept.indices.dtype), np.arange(slack_of.size, dtype=kept.indices.dtype)
+    slacks = sp.csr_array((-np.ones(slack_of.size), places), shape=(row_scale.size, slack_of.size))
+    return sp.hstack([scaled, slacks], format="csr")
+
+
+def _transposed(
+    by_column: Any,
+    row_scale: FloatArray,
+    column_scale: FloatArray,
+    slack_of: IndexArray,
+    sign: FloatArray,
+) -> Any:
+    """Return the same, with the ``sign`` (columns,) of each column, by columns as a CSR matrix."""
+    starts, rows = by_column.indptr, by_column.indices
+    structural = column_scale.size
+    data = by_column.data * row_scale[rows]
+    data *= np.repeat(column_scale * sign[:structural], np.diff(starts))
+    after = starts[-1] + np.arange(1, slack_of.size + 1)
+    parts = (
+        np.concatenate([data, -sign[structural:]]),
+        np.concatenate([rows, slack_of.astype(rows.dtype)]),
+        np.concatenate([starts, after.astype(starts.dtype)]),
+    )
+    return sp.csr_array(parts, shape=(sign.size, row_scale.size))
 
 
 def _size(values: FloatArray) -> float:
