@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.lp_answer import Answer
+from solvers.core.machine import give_back
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
@@ -259,6 +260,8 @@ class Compaction:
         old_factor = 1.0 if self._inside is None else self._inside.weight_factor
         self.leave(record)
         make_ready = without_iterate(whole)
+        if is_the_hosts(whole):
+            give_back(problem.num_nonzeros)
         try:
             state = enter(part, whole, x, y, self._options, self._progress)
         except Exception as error:
