@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -49,6 +52,17 @@ def test_every_row_has_its_place_and_the_fill_is_that_of_superlu(seed: int) -> N
     matrix = lower + sp.tril(lower, -1).T + 1e3 * sp.eye_array(lower.shape[0])
     theirs = splu(sp.csc_array(matrix), permc_spec="MMD_AT_PLUS_A", **SYMMETRIC)
     assert entries(lower, order) <= 1.15 * entries(lower, np.argsort(theirs.perm_c))
+
+
+def test_other_threads_go_on_meanwhile() -> None:
+    lower = grid(300)
+    finding = threading.Thread(target=order_of, args=(lower,))
+    finding.start()
+    looks = 0
+    while finding.is_alive():
+        time.sleep(0.001)
+        looks += 1
+    assert looks > 3
 
 
 def test_a_tree_and_an_arrow_fill_nothing() -> None:
