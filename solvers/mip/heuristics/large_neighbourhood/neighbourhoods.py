@@ -1,10 +1,9 @@
-"""The neighbourhoods: by the linear relaxation, and from feasible points.
+"""The neighbourhoods of the best point: by the linear relaxation, and around a row.
 
 RINS: Danna, Rothberg, Le Pape, "Exploring relaxation induced neighborhoods to improve MIP
-solutions" (2005). Crossover: Rothberg, "An evolutionary algorithm for polishing mixed integer
-programming solutions" (2007). Around a row: the third makes up for what these two have in common,
-that they fix what points agree on. Others were measured and left out: what leaving them out changes
-the noise hides, one by one and together (``docs/mip-heuristics.md``).
+solutions" (2005). Around a row: this one frees columns on which incumbent and relaxation agree,
+too. Others were measured and left out: what leaving them out changes the noise hides, one by one
+and together (``docs/mip-heuristics.md``).
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ class Situation:
 
     Parameters
     ----------
-    points : tuple of Found
-        Feasible points, best first.
+    best : Found, optional
+        The best feasible point.
     relaxation : Relaxation, optional
         A point of the linear relaxation.
     cutoff : float
@@ -56,11 +55,11 @@ class Situation:
         Columns that equations define by the others. They are never fixed: to fix the stock of a
         period is to fix the sum of all that comes and goes.
     keeps_agreement : bool
-        Whether neighbourhoods of what points agree on fix all of that, and not only their rate.
+        Whether RINS fixes all that incumbent and relaxation agree on, and not only its rate.
     """
 
     model: MipModel
-    points: tuple[Found, ...] = ()
+    best: Found | None = None
     relaxation: Relaxation | None = None
     cutoff: float = np.inf
     implied: IndexArray = field(default_factory=_nothing)
@@ -69,7 +68,7 @@ class Situation:
     @property
     def incumbent(self) -> FloatArray | None:
         """The best point, or None."""
-        return self.points[0].x if self.points else None
+        return None if self.best is None else self.best.x
 
     @cached_property
     def decidable(self) -> IndexArray:
@@ -250,25 +249,6 @@ def _distances(situation: Situation) -> FloatArray | None:
     return distances
 
 
-MOST_PARENTS = 5
-"""Points that a crossover has at most; two at least."""
-
-
-def crossover(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
-    """Fix columns on which two to five feasible points agree."""
-    if len(situation.points) < 2 or not situation.decidable.size:
-        return None
-    columns = situation.decidable
-    most = min(MOST_PARENTS, len(situation.points))
-    number = int(rng.integers(2, most + 1))
-    chosen = np.sort(rng.permutation(len(situation.points))[:number])
-    values = np.stack([situation.points[k].x[columns] for k in chosen])
-    spread = np.ptp(values, axis=0)
-    agree = spread <= INTEGRALITY_TOLERANCE
-    fixed = choose(agree, spread, situation.count_agreeing(rate, agree), rng)
-    return situation.box(columns[fixed], situation.points[chosen[0]].x)
-
-
 def graph_induced(situation: Situation, rng: np.random.Generator, rate: float) -> SubMip | None:
     """Free the columns around a row drawn at random; fix the others at the incumbent's values."""
     if situation.incumbent is None or not situation.decidable.size or not situation.model.num_rows:
@@ -296,7 +276,6 @@ class Neighbourhood:
 
 CATALOGUE = (
     Neighbourhood("rins", rins),
-    Neighbourhood("crossover", crossover),
     Neighbourhood("graph induced", graph_induced),
 )
 """All neighbourhoods, the most promising first: unplayed arms are tried in this order."""

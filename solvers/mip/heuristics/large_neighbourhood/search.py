@@ -61,10 +61,9 @@ class Searcher:
 
     def situation(self, relaxation: Relaxation | None) -> Situation:
         """Look at what is known now."""
-        points = self.pool.points()
-        objective = points[0].objective if points else np.inf
-        cutoff = cutoff_below(objective, self._step)
-        return Situation(self.model, points, relaxation, cutoff, self._implied)
+        best = self.pool.best
+        cutoff = cutoff_below(np.inf if best is None else best.objective, self._step)
+        return Situation(self.model, best, relaxation, cutoff, self._implied)
 
     def make(self, number: int, situation: Situation, rng: np.random.Generator) -> SubMip | None:
         """Build an arm's neighbourhood, if the situation has what it needs."""
@@ -119,9 +118,9 @@ class Searcher:
 
 def _ambitious(situation: Situation, arm: Arm) -> float:
     """Return the objective to reach: better by a part of the way to the relaxation's."""
-    if not situation.points or situation.relaxation is None:
+    if situation.best is None or situation.relaxation is None:
         return situation.cutoff
-    best = situation.points[0].objective
+    best = situation.best.objective
     way = max(0.0, best - situation.relaxation.objective)
     return min(situation.cutoff, best - arm.ambition * way)
 
@@ -182,12 +181,12 @@ def search_neighbourhoods(
     search = Searcher(model, pool, submit, budget, shared, implied)
     rng = np.random.default_rng(seed)
     out: set[int] = set()
-    known: tuple[int, int, bool] | None = None
+    known: tuple[int, bool] | None = None
     length, work = budget.seconds_left, budget.work_left
     began = False
     while not budget.spent():
         situation = search.situation(relaxation())
-        now = pool.version, len(situation.points), situation.relaxation is not None
+        now = pool.version, situation.relaxation is not None
         if now != known:
             known, out = now, set()
         number = search.bandit.pick(out)

@@ -61,4 +61,4 @@ def situation(seed: int = 0, points: int = 4) -> Situation:
     pool.sort(key=lambda one: one.objective)
     objective = pool[0].objective if pool else np.inf
     cutoff = cutoff_below(objective, model.objective_step)
-    return Situation(model, tuple(pool), relaxation_of(model), cutoff)
+    return Situation(model, pool[0] if pool else None, relaxation_of(model), cutoff)
