@@ -25,7 +25,7 @@ from solvers.core.progress import Progress
 from solvers.interior_point import outcomes
 from solvers.interior_point.analysis import Analysis, smallest_system, structure_of
 from solvers.interior_point.cudss import CuDSS
-from solvers.interior_point.linear_system import Factorisation
+from solvers.interior_point.linear_system import Factorisation, SingularError
 from solvers.interior_point.loop import Run, solve_form
 from solvers.interior_point.on_host import OnHost
 from solvers.interior_point.standard_form import Look, StandardForm, standard_form
@@ -157,9 +157,13 @@ def _solve_on(
     structure = structure_of(form, f"{device.kind} {device.index}")
     known: Analysis | None = analyses.take(structure)
     if known is None:
-        analysis = smallest_system(
-            form, lambda: _factorisation(device, progress, look), most_entries, look
-        )
+        try:
+            analysis = smallest_system(
+                form, lambda: _factorisation(device, progress, look), most_entries, look
+            )
+        except SingularError:  # the library was told to end
+            look()
+            raise
         system = analysis.system(form, analysis.seconds)
     else:
         analysis, system = known, known.system(form)

@@ -20,7 +20,7 @@ from solvers.core.device import Device, cpu
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.lp_answer import proves_infeasible
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
@@ -137,15 +137,19 @@ def test_a_pivot_that_is_zero_strengthens_regularisation(fake: FakeCuDSS) -> Non
 class Waiting(FakeCuDSS):
     """Factorises until it is told to stop, as a large matrix would."""
 
+    phase = names.FACTORISATION
+
     def cudssExecute(self, handle: object, phase: int, *rest: object) -> int:  # noqa: N802
-        if phase == names.FACTORISATION:
+        if phase == self.phase:
             self.reached.set()
             while not self.stop.value:
                 self.pause.wait(0.01)
             return names.EXECUTION_FAILED
         return super().cudssExecute(handle, phase, *rest)
 
-    reached, pause = threading.Event(), threading.Event()
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached, self.pause = threading.Event(), threading.Event()
 
 
 def test_an_interruption_reaches_a_factorisation_under_way(
@@ -291,3 +295,18 @@ def test_the_library_has_the_functions() -> None:
     except DeviceError as error:
         pytest.skip(str(error))  # cuBLAS, which it needs, comes in a wheel of its own
     assert all(getattr(found.functions, name) for name in names.SIGNATURES)
+
+
+def test_a_limit_in_the_middle_of_the_analysis_ends_the_solve(
+    gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = Waiting()
+    made.phase = names.FULL_ANALYSIS
+    install(monkeypatch, made)
+    problem = of_every_kind(np.random.default_rng(6), rows=30, columns=50)
+    options = EngineOptions(tolerance=1e-8, device="cuda")
+    progress = Progress(time_limit=0.2)
+    outcome = interior_point.solve(problem, options, progress, only_there=True)
+    assert made.reached.is_set()
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert outcome.solution_status is SolutionStatus.NOTHING
