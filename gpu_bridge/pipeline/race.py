@@ -201,7 +201,7 @@ def race(
     if winner is not None and winner.answer is not None:
         progress.log(_report(winner, ended, runners))
         return winner.answer
-    return _best(ended, [] if within else runners, progress)
+    return _best(ended, runners, progress, within)
 
 
 def better(first: Outcome, second: Outcome) -> Outcome:
@@ -324,20 +324,22 @@ def _part(runners: Sequence[_Runner], patience: float) -> None:
         leave(thread)
 
 
-def _best(ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progress) -> Outcome:
+def _best(
+    ended: Sequence[Finish], runners: Sequence[_Runner], progress: Progress, within: bool
+) -> Outcome:
     """Return the best of the answers of those who ended and of what the others held."""
     stopped = progress.should_stop()
     answers = [finish.answer for finish in ended if finish.answer is not None]
     answered = {finish.contender.name for finish in ended if finish.answer is not None}
     for runner in runners:
-        held = None if runner.contender.name in answered else runner.held(stopped)
+        known = within or runner.contender.name in answered
+        held = None if known else runner.held(stopped)
         if held is not None:
             answers.append(held)
     if answers:
         return functools.reduce(better, answers)
-    for finish in ended:
-        if finish.error is not None:
-            raise finish.error
+    if len(ended) == len(runners) and ended[0].error is not None:
+        raise ended[0].error
     assert stopped is not None  # contenders are left behind only after a limit or an interruption
     return Outcome(SolutionStatus.NOTHING, stopped)
 

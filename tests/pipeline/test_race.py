@@ -160,7 +160,8 @@ def test_an_engine_that_does_not_hear_is_left_behind(
     gates: Gates, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PATIENCE", Patience(0.0, 0.1, 0.1))
-    answer = run_race(DIET, Progress(0.05), stubborn=says(RIGHT, gates["much later"]))
+    broken, stubborn = raises(EngineError("broken")), says(RIGHT, gates["much later"])
+    answer = run_race(DIET, Progress(0.05), broken=broken, stubborn=stubborn)
     assert answer.solution_status is SolutionStatus.NOTHING
     assert answer.stop_reason is StopReason.TIME_LIMIT
     (thread,) = [one for one in left_behind() if one.name == "contender stubborn"]
