@@ -18,6 +18,8 @@ using Index = std::int32_t;
 
 constexpr Index NONE = -1;
 
+constexpr Index PIVOTS_PER_POLL = 1024;
+
 /// The quotient graph of what is left of a matrix.
 ///
 /// A variable or an element i is alive while ``weight[i]`` is not zero: as many rows as are
@@ -58,8 +60,10 @@ class QuotientGraph {
 
     /// Write the rows in their order.
     void eliminate_all(Span<Index> order) {
-        Index done = 0;
-        for (Index least = 0; done < size;) {
+        Index done = 0, pivots = 0;
+        for (Index least = 0; done < size; ++pivots) {
+            if (pivots % PIVOTS_PER_POLL == 0)
+                poll();
             while (head[least] == NONE)
                 ++least;
             const Index pivot = head[least];

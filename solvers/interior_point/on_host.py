@@ -24,7 +24,7 @@ from solvers.core.machine import free_memory
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.interior_point.linear_system import SingularError
-from solvers.interior_point.ordering import SYMMETRIC, elimination_order
+from solvers.interior_point.ordering import elimination_order
 from solvers.interior_point.standard_form import Look, go_on
 from solvers.native.interior_point_factor_size import count_entries
 from solvers.native.interior_point_sorting import lexicographic_order
@@ -86,6 +86,8 @@ each took 0.14 s of processor time by its own settings and 0.08 so, and a Markov
 with 250 took 1.1 and 3.7."""
 
 ONE_BY_ONE = {"relax": 4, "panel_size": 1}
+
+SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
 
 class OnHost:

@@ -23,8 +23,6 @@ IndexArray = npt.NDArray[Any]
 TOUCHES, OF_MEAN = 50, 10.0
 """A row is long that touches more others than this, and than this multiple of the mean."""
 
-SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
-
 
 def long_rows(row: IndexArray, column: IndexArray, size: int) -> BoolArray:
     """Return which rows (size,) of a matrix, given by its lower triangle, touch very many."""

@@ -10,10 +10,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from solvers.interior_point.ordering import SYMMETRIC
+from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.threads import run_beside
+from solvers.interior_point.on_host import SYMMETRIC
 from solvers.native.interior_point_factor_size import count_entries
 from solvers.native.interior_point_minimum_degree import minimum_degree
 from tests.cases import through
+from tests.soon import LONG
 
 
 def random_matrix(size: int, density: float, seed: int) -> sp.csc_array:
@@ -63,6 +66,22 @@ def test_other_threads_go_on_meanwhile() -> None:
         time.sleep(0.001)
         looks += 1
     assert looks > 3
+
+
+def test_it_ends_where_nobody_waits_for_it() -> None:
+    lower, found, ended = grid(600), [], threading.Event()
+
+    def work(own: DetachableProgress) -> bool:
+        try:
+            found.append(order_of(lower))
+        finally:
+            ended.set()
+        return True
+
+    own = DetachableProgress(Progress(0.0))
+    assert run_beside(work, own, "ordering", patience=lambda seconds: 0.0) is None
+    assert ended.wait(LONG)
+    assert not found
 
 
 def test_a_tree_and_an_arrow_fill_nothing() -> None:
