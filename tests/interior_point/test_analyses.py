@@ -13,6 +13,7 @@ import numpy as np
 import pulp
 import pyomo.environ as pyo
 import pytest
+import scipy.sparse
 
 import gpu_bridge
 from gpu_bridge.adapters.pyomo.persistent import PersistentGpuHeur
@@ -164,6 +165,70 @@ def test_a_persistent_solver_analyses_once(analysed: list[int]) -> None:
         found.append(pyo.value(model.cost))
     assert len(analysed) == 1
     assert found == sorted(found)
+
+
+def deliveries(capacity: np.ndarray, demand: np.ndarray) -> pyo.ConcreteModel:
+    """Return the second stage: what plants deliver, and what a customer goes without."""
+    model = pyo.ConcreteModel()
+    plants, customers = range(len(capacity)), range(len(demand))
+    model.capacity = pyo.Param(plants, initialize=dict(enumerate(capacity)), mutable=True)
+    model.y = pyo.Var(plants, customers, bounds=(0, None))
+    model.short = pyo.Var(customers, bounds=(0, None))
+    model.cost = pyo.Objective(
+        expr=sum((1 + abs(i - j)) * model.y[i, j] for i in plants for j in customers)
+        + 20 * pyo.quicksum(model.short.values())
+    )
+    model.plant = pyo.Constraint(
+        plants, rule=lambda m, i: sum(m.y[i, j] for j in customers) <= m.capacity[i]
+    )
+    model.customer = pyo.Constraint(
+        customers, rule=lambda m, j: sum(m.y[i, j] for i in plants) + m.short[j] >= demand[j]
+    )
+    return model
+
+
+def test_benders_cuts_come_from_one_analysis(analysed: list[int]) -> None:
+    building, most = np.array([3.0, 2.0, 4.0]), 60.0
+    demand = np.array([20.0, 35.0, 15.0, 30.0])
+    second = deliveries(np.zeros(3), demand)
+    solver = PersistentGpuHeur()
+    solver.set_instance(second)
+    solver.config.solver_options.update(method="ipm", device="cpu", tolerance=1e-8)
+    cuts: list[np.ndarray] = []
+    built = np.full(3, most / 2)
+    for _ in range(60):
+        for i, amount in enumerate(built):
+            second.capacity[i].set_value(amount)
+        duals = solver.solve(second).solution_loader.get_duals()
+        slopes = np.array([duals[second.plant[i]] for i in range(3)])
+        value = pyo.value(second.cost)
+        cuts.append(np.append(slopes, value - slopes @ built))  # value >= slopes x + the last
+        of_cuts = np.array(cuts)
+        master = gpu_bridge.solve(
+            Problem.from_arrays(
+                np.append(building, 1.0),
+                scipy.sparse.csr_array(np.column_stack([-of_cuts[:, :3], np.ones(len(cuts))])),
+                of_cuts[:, 3],
+                np.full(len(cuts), np.inf),
+                lower=np.array([1.0, 1.0, 1.0, 0.0]),  # at 0 presolve leaves another structure
+                upper=np.array([most, most, most, np.inf]),
+            )
+        )
+        above = building @ built + value
+        if above - master.objective <= 1e-6 * abs(above):
+            break
+        built = np.asarray(master.x)[:3]
+    whole = deliveries(np.zeros(3), demand)
+    whole.built = pyo.Var(range(3), bounds=(1, most))
+    whole.limit = pyo.Constraint(
+        range(3), rule=lambda m, i: sum(m.y[i, j] for j in range(4)) <= m.built[i]
+    )
+    whole.plant.deactivate()
+    whole.cost.expr += sum(building[i] * whole.built[i] for i in range(3))
+    pyo.SolverFactory("highs").solve(whole)
+    assert above == pytest.approx(pyo.value(whole.cost), rel=1e-5)
+    assert len(cuts) > 3
+    assert len(analysed) == 1
 
 
 @pulp_3_only
