@@ -116,8 +116,11 @@ def main() -> int:
     found += run(_missing(plain, found), arguments, stop_at)
     begun = {one.group for one in found if one.name[:3] == ("", 1.0, 0)}
     late = [one.key for one in constants if _group(one, arguments) not in begun]
-    print(*(f"There was no time for {key}." for key in late), sep="\n")
+    for key in late:
+        print(f"There was no time for {key}.")
     constants = [one for one in constants if one.key not in late]
+    if not constants:
+        raise SystemExit("There is no constant to measure.")
     tasks = list(_tasks(constants, found, arguments))
     print(f"{len(constants)} constants, {len(tasks)} processes", flush=True)
     found += run(_missing(tasks, found), arguments, stop_at)

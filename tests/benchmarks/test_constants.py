@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 
 import pytest
 
+from benchmarks import constants
 from benchmarks.constants_in_source import NATIVE, ROOT, Constant, find
 from benchmarks.constants_page import lines_of, write_page
 
@@ -110,3 +112,22 @@ def test_a_page_without_a_place_for_a_table_is_refused(tmp_path):
     page.write_text("nothing\n")
     with pytest.raises(SystemExit, match="no place for the table pdlp"):
         write_page(page, {"table": "pdlp", "rows": []})
+
+
+def test_a_run_without_time_says_so(monkeypatch, tmp_path, capsys):
+    given = [
+        "constants",
+        "pdlp",
+        str(tmp_path),
+        "--models",
+        "afiro",
+        "--only",
+        "restarts.",
+        "start.SMALL",
+    ]
+    monkeypatch.setattr(sys, "argv", given)
+    monkeypatch.setattr(constants, "build", lambda launcher: None)
+    monkeypatch.setattr(constants, "run", lambda tasks, arguments, stop_at: [])
+    with pytest.raises(SystemExit, match="no constant to measure"):
+        constants.main()
+    assert capsys.readouterr().out == "There was no time for pdlp.start.SMALL.\n"
