@@ -24,7 +24,7 @@ from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
 from gpu_bridge.pipeline.turns import Turns
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.device import cpu, find_device, seen_gpu
-from solvers.core.errors import EngineError
+from solvers.core.errors import DeviceError, EngineError
 from solvers.core.machine import usable_cores
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -297,6 +297,6 @@ def run_race(
     )
     try:
         return race(problem, contenders, options, progress)
-    except EngineError as failure:  # of every one of them; there is a second opinion
+    except (DeviceError, EngineError) as failure:  # of every one of them; there is a second opinion
         progress.log(f"No engine has an answer: {failure}")
         return Outcome(SolutionStatus.NOTHING, StopReason.NUMERICAL_TROUBLE, engine=RACE)

@@ -92,7 +92,7 @@ SIGNATURES = {
 INSTALL = "run: pip install 'nvidia-cudss-cu13==0.7.*' (or -cu12), or use device='cpu'."
 
 
-class OutOfMemoryError(EngineError):
+class OutOfMemoryError(DeviceError):
     """The library found no memory on the GPU."""
 
 

@@ -107,7 +107,7 @@ def test_everything_is_given_back(fake: FakeCuDSS) -> None:
     ("phase", "status", "error", "words"),
     [
         (names.FULL_ANALYSIS, 4, EngineError, "the analysis: this is not supported"),
-        (names.FULL_ANALYSIS, names.ALLOCATION_FAILED, EngineError, "memory ran out"),
+        (names.FULL_ANALYSIS, names.ALLOCATION_FAILED, DeviceError, "memory ran out"),
         (names.FACTORISATION, names.ALLOCATION_FAILED, DeviceError, "do not fit on the GPU"),
         (names.SOLVE, 6, EngineError, "a solve: it met an internal error"),
     ],
@@ -252,6 +252,16 @@ def test_factors_too_large_for_the_gpu_are_left_to_the_cpu(
     assert outcome.objective == pytest.approx(-464.753142857)
     assert any("needs about 2.0 GB" in line and "on the CPU" in line for line in progress.lines)
     assert names.FACTORISATION not in fake.phases
+
+
+@pytest.mark.parametrize("phase", [names.FULL_ANALYSIS, names.FACTORISATION, names.SOLVE])
+def test_memory_that_runs_out_on_the_gpu_leaves_the_solve_to_the_cpu(
+    gpu: PretendedGpu, fake: FakeCuDSS, phase: int
+) -> None:
+    fake.failing[phase] = names.ALLOCATION_FAILED
+    outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"))
+    assert outcome.device == "cpu"
+    assert outcome.objective == pytest.approx(-464.753142857)
 
 
 def test_without_the_library_the_cpu_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:

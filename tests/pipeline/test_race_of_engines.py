@@ -22,7 +22,7 @@ from gpu_bridge.pipeline.contenders import (
 )
 from gpu_bridge.report.progress import BridgeProgress
 from solvers import highs
-from solvers.core.errors import EngineError
+from solvers.core.errors import DeviceError, EngineError
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
@@ -135,21 +135,25 @@ def test_when_no_engine_is_right_the_reference_engine_is_asked_again(
 
 
 @pytest.mark.usefixtures("everything_races")
+@pytest.mark.parametrize("error", [EngineError, DeviceError])
 def test_when_all_engines_break_the_reference_engine_is_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = highs.solve
 
     def fragile(problem: Problem, options: Options, *more: object, **names: object) -> Outcome:
         if options.presolve:
-            raise EngineError("it crashed")
+            raise error("it crashed")
         return real(problem, options, *more)  # type: ignore[arg-type]
+
+    def lost(*_: object, **__: object) -> Outcome:
+        raise error("it crashed, too")
 
     def broken(*_: object, **__: object) -> Outcome:
         raise EngineError("it crashed too")
 
     monkeypatch.setattr(highs, "solve", fragile)
-    monkeypatch.setattr(module, "pdlp_route", broken)
+    monkeypatch.setattr(module, "pdlp_route", lost)
     outcome = gpu_bridge.solve(LINEAR[0].problem)
     assert "No engine has an answer: it crashed" in outcome.log
     assert outcome.objective == pytest.approx(LINEAR[0].objective)
