@@ -80,6 +80,7 @@ extern "C" __global__ void __launch_bounds__(1024) choose_leaving(
     bound = block_reduce<Smallest>(bound);
     Best best = nothing();
     const int some = bound < INFINITE ? rows : 0;
+    bound = nextafter(bound, INFINITE);  // lest rounding leave out the nearest, where relax is lost
 #pragma unroll 4
     for (int p = threadIdx.x; p < some; p += blockDim.x) {
         const REAL rate = direction * alpha[p], size = fabs(rate);

@@ -48,10 +48,11 @@ def choose_leaving(a: SimpleNamespace) -> None:
     rate = control[word.DIRECTION] * a.alpha
     room = np.where(rate > 0.0, a.x_basic - a.lower_basic, a.upper_basic - a.x_basic)
     able = np.flatnonzero(np.abs(rate) > scalars[word.SMALL_PIVOT])
-    size, free = np.abs(rate[able]), np.maximum(room[able], 0.0)
+    size, free = np.abs(rate[able]), np.fmax(room[able], 0.0)
     bound = np.min((free + scalars[word.HARRIS]) / size, initial=np.inf)
     step, r = np.inf, -1
     if bound < np.inf:
+        bound = np.nextafter(bound, np.inf)  # lest rounding leave out the nearest
         k = int(np.argmax(np.where(free <= bound * size, size, 0.0)))
         step, r = free[k] / size[k], int(able[k])
     span = a.upper[q] - a.lower[q]

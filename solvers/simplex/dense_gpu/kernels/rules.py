@@ -78,11 +78,14 @@ def infeasibility_of(a: SimpleNamespace) -> FloatArray:
 
 
 def leave_best(a: SimpleNamespace, merit: FloatArray) -> None:
-    """Leave the largest merit of each block's owners, and the lowest place that has it."""
+    """Leave the largest merit of each block's owners, and the lowest place that has it.
+
+    What is no number has no merit.
+    """
     groups = max(1, min(BLOCK, -(-merit.size // BLOCK)))
     rounds = max(1, -(-merit.size // (groups * BLOCK)))
     shared = np.zeros((rounds, groups, BLOCK))
-    shared.reshape(-1)[: merit.size] = merit
+    shared.reshape(-1)[: merit.size] = np.fmax(merit, 0.0)
     owners = np.arange(shared.size).reshape(shared.shape)
     by_group, owner = (one.swapaxes(0, 1).reshape(groups, -1) for one in (shared, owners))
     best = np.argmax(by_group, axis=1)
