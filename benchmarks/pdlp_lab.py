@@ -124,7 +124,7 @@ class Lab:
             for count in (1, r.check_interval - 1) if k == 0 else (r.check_interval,):
                 control[Control.TAU], control[Control.SIGMA] = eta / weight, eta * weight
                 control[Control.ITERATIONS_SINCE_RESTART] = k
-                STEP.twin.steps_fast(0, count - 1, x_half, y_half, 1)
+                STEP.twin.steps_fast(0, count - 1, *x_half, *y_half, 1)
                 STEP.twin.primal_step(*x_half, count - 1, KEEP_LAST, 1)
                 STEP.twin.dual_step(*y_half, count - 1, KEEP_LAST, 1)
                 k += count
