@@ -1,4 +1,4 @@
-"""Large-neighbourhood search: parts of the model around good points, solved by HiGHS.
+"""Large-neighbourhood search: parts of the model around the best point, solved by HiGHS.
 
 ``neighbourhoods`` has them in a table: functions from a ``Situation`` and a fix rate to a sub-MIP.
 ``bandit`` decides which to search next and how large, ``search`` has the loop. Several searches may
