@@ -159,7 +159,7 @@ def search_neighbourhoods(
     relaxation: Callable[[], Relaxation | None] = lambda: None,
     implied: IndexArray | None = None,
 ) -> None:
-    """Solve sub-MIPs around the pool's points until the budget is spent, or all is searched.
+    """Solve sub-MIPs around the pool's best point until the budget is spent, or all is searched.
 
     Parameters
     ----------
