@@ -33,6 +33,9 @@ MEMORY_FIGURES = 16
 
 PEAK_ON_DEVICE = 1
 
+PARTS = 1023
+"""Parts of the library's tree by itself (ten levels). What leaves fewer rows is dissected whole."""
+
 
 class CuDSS:
     """A symmetric matrix in cuDSS; see :class:`solvers.interior_point.linear_system`.
@@ -131,8 +134,10 @@ class CuDSS:
         """
         kept, inside_row, inside_column = without(long, row, column)
         reduction = GraphReduction.of(inside_row, inside_column, kept.size)
-        left = reduction.row, reduction.column, reduction.left.size
-        found = reduction.whole(*self._dissected(*left))
+        found = None
+        if reduction.left.size >= PARTS:
+            left = reduction.row, reduction.column, reduction.left.size
+            found = reduction.whole(*self._dissected(*left))
         order, tree = found or self._dissected(inside_row, inside_column, kept.size)
         tree[-1] += np.count_nonzero(long)
         order = np.concatenate([kept[order], np.flatnonzero(long)])

@@ -24,6 +24,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
+from solvers.interior_point import cudss
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.cudss import CuDSS
@@ -75,7 +76,10 @@ def test_systems_are_analysed_once_and_factorised_for_each_diagonal(fake: FakeCu
     assert system.factorisation.entries == 7
 
 
-def test_rows_that_touch_very_many_others_are_ordered_last(fake: FakeCuDSS) -> None:
+def test_rows_that_touch_very_many_others_are_ordered_last(
+    fake: FakeCuDSS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cudss, "PARTS", 1)
     factors = CuDSS(HOST, Progress())
     factors.analyse(*chain(40))
     assert not fake.told
@@ -86,7 +90,15 @@ def test_rows_that_touch_very_many_others_are_ordered_last(fake: FakeCuDSS) -> N
     assert tree.tolist() == [0, 0, 403]
 
 
-def test_a_tree_that_means_something_else_is_taken_as_it_is(fake: FakeCuDSS) -> None:
+def test_what_leaves_less_than_a_row_a_part_is_dissected_whole(fake: FakeCuDSS) -> None:
+    CuDSS(HOST, Progress()).analyse(*chain(400))
+    assert fake.told[names.OWN_ORDER].tolist() == [*reversed(range(3, 403)), 0, 1, 2]
+
+
+def test_a_tree_that_means_something_else_is_taken_as_it_is(
+    fake: FakeCuDSS, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cudss, "PARTS", 1)
     fake.tree = lambda rows: np.array([5, rows, 2])  # type: ignore[method-assign]
     factors = CuDSS(HOST, Progress())
     factors.analyse(*chain(400))
