@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import solvers
@@ -76,6 +78,14 @@ def names_in_twin(path: Path, kernel: str) -> list[str | None]:
     return [one[-1].lstrip("&*") if len(one) > 1 else None for one in words]
 
 
+def names_in_numpy(function: Callable[..., None]) -> set[str]:
+    """Return the arguments that a twin in NumPy, or what it hands them to, names."""
+    text = inspect.getsource(function)
+    handed = set(re.findall(r"(?<!def )\b(\w+)\(a\b(?!\.)", text))
+    own = set(re.findall(r"\ba\.(\w+)", text))
+    return own.union(*(names_in_numpy(function.__globals__[name]) for name in handed))
+
+
 @through("path", SOURCES)
 def test_twin_has_the_declared_kernels_and_arguments(path):
     family = family_of(path)
@@ -83,6 +93,8 @@ def test_twin_has_the_declared_kernels_and_arguments(path):
         assert hasattr(family.twin, kernel.name)
         wanted = [*(argument.name for argument in kernel.arguments), "threads"]
         if family.in_numpy:
+            twin = importlib.import_module(f"{family.package}.{family.stem}_cpu")
+            assert names_in_numpy(getattr(twin, kernel.name)) <= set(wanted[:-1]), kernel.name
             continue
         if has_structures(kernel):
             fields = [argument.field or None for argument in kernel.arguments]
