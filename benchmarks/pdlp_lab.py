@@ -53,7 +53,6 @@ class Recipe:
     integral_memory: float = 0.3
     first_weight: str = "norms"
     """'norms' or 'one'."""
-    ignore_zero_residuals: bool = True
     largest_imbalance: float = 1e8
     balance: float = 0.0
     """Part of log(relative primal / relative dual) that is added to the controller's error."""

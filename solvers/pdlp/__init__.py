@@ -3,7 +3,7 @@
 The method is that of cuPDLPx (Lu, Peng, Yang: "cuPDLPx: a further enhanced GPU-based first-order
 solver for linear programming", arXiv 2507.14051), written once for CPU and GPU. ``kernels/step.py``
 has the iteration, ``kernels/decide.py`` termination, restarts and the primal weight; ``scaling``,
-``restarts``, ``termination`` and ``certificates`` are nouns of the paper with files of their own.
+``restarts`` and ``termination`` (with certificates) are nouns of the paper with files of their own.
 ``loop.run`` is the main loop: it submits blocks of iterations (``execution``) and reads what came
 of them.
 """
