@@ -1,7 +1,7 @@
 """What constants of the mixed-integer heuristics are worth: models with other values of them.
 
     python -m benchmarks.mip_variants FOLDER --instances a b
-        --variants "" -trivial solvers.mip.portfolio.credit.EARNED=0
+        --variants "" -improve solvers.mip.portfolio.credit.EARNED=0
         [--time-limit 20] [--seeds 0 1] [--threads 2] [--at-once 1] [--device auto] [--work W]
         [--heuristic FOLDER]
 

@@ -29,6 +29,7 @@ from solvers.mip.heuristics.local_search.gpu.heuristic import (
 )
 from solvers.mip.heuristics.local_search.heuristic import AggregatedLocalSearch, LocalSearch
 from solvers.mip.heuristics.meet_in_the_middle.four_lists import MeetInTheMiddle
+from solvers.mip.heuristics.one_opt.improve import Improve
 from solvers.mip.heuristics.zero_objective import DelayedZeroObjective, ZeroObjective
 from solvers.mip.model import MipModel
 from solvers.mip.portfolio.credit import Kind
@@ -110,6 +111,7 @@ _WALKS, _CLAUSES = LocalSearch(), LazyClause()
 _FREE = np.inf  # as long as its part of the time
 
 TABLE: tuple[Row, ...] = (
+    Row(Improve(), 50.0, 50.0, most=1),
     # nearly everything where a model suits it, for nothing else comes near
     Row(MeetInTheMiddle(), 30.0, 30.0),
     Row(_WALKS, 3.0, 1.5, at_once=True, kind=Kind.WALKS),
