@@ -9,7 +9,6 @@ million rows are left.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,19 +22,7 @@ FEW = 3
 """Neighbours with which a row is eliminated in any case, as ``graph_reduction.cpp`` has it."""
 
 
-class _Reduced(NamedTuple):
-    """Where the compiled loop writes; see ``graph_reduction.cpp``."""
-
-    eliminated: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
-    neighbours: npt.NDArray[np.int32]
-    left: npt.NDArray[np.int32]
-    row: npt.NDArray[np.int32]
-    column: npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True, eq=False)
-class GraphReduction:
+class GraphReduction(NamedTuple):
     """Rows of a matrix that are eliminated first, and the matrix that is left to be ordered.
 
     ``eliminated`` (e,) are in their order, each with its neighbours then in ``starts`` (e + 1,) and
@@ -56,7 +43,7 @@ class GraphReduction:
         entries = row.size
         lengths = size, size + 1, FEW * size + entries, size, size + entries, size + entries
         types = np.int32, np.int64, *(np.int32 for _ in range(4))
-        to = _Reduced(*map(np.empty, lengths, types))
+        to = cls(*map(np.empty, lengths, types))
         counts = np.zeros(3, dtype=np.int64)
         row, column = (part.astype(np.int32, copy=False) for part in (row, column))
         reduce(row, column, size, to, counts)
