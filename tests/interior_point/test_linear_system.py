@@ -198,3 +198,16 @@ def test_the_size_of_the_factor_is_predicted(seed: int) -> None:
         filled[np.ix_(after, after)] = True
     assert sorted(order) == list(range(30))
     assert matrix.entries == np.count_nonzero(np.tril(filled))
+
+
+def test_what_rounding_leaves_of_equations_is_no_reason_to_regularise_more() -> None:
+    rng = np.random.default_rng(3)
+    A = matrix(rng, 20, 45)
+    system = analysed(A, kept_sets(45)[1], OnHost())
+    system.factorise(np.ones(45))
+    f = rng.normal(size=45)
+    for g in (1e-15 * rng.normal(size=20), 1e-18 * rng.normal(size=20)):
+        dx, dy = system.solve(f, g)
+        assert not system.is_useless
+        assert np.linalg.norm(A @ dx) <= 1e-13 * np.linalg.norm(dx)
+        assert A.T @ dy - dx == pytest.approx(f, abs=1e-9)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import gpu_bridge
+from benchmarks.families.design import truss
 from solvers import highs, interior_point
 from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import proves_infeasible, proves_unbounded
@@ -138,6 +139,17 @@ def test_free_columns_that_depend_on_each_other(seed: int) -> None:
     outcome = solved(problem)
     assert outcome.solution_status is SolutionStatus.OPTIMAL
     assert outcome.objective == pytest.approx(reference(problem), rel=1e-6)
+
+
+@pytest.mark.parametrize("size", [2_000, 16_000])
+def test_a_start_that_satisfies_the_equations(size: int) -> None:
+    lp = truss(size, seed=0)
+    problem = Problem.from_arrays(
+        lp.cost, lp.matrix, lp.row_lower, lp.row_upper, lower=lp.lower, upper=lp.upper
+    )
+    outcome = solved(problem)
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert outcome.objective == pytest.approx(reference(problem), rel=1e-7)
 
 
 def test_rows_of_one_entry() -> None:
