@@ -3,13 +3,12 @@
 Among rows of one length those next to each other should read elements next to each other, for they
 are read together, and by sectors of memory. In most models they do in the order in which they come.
 In some another order lets gathers touch far fewer sectors: where the columns of each commodity
-stand together, but rows of each arc sum over all commodities, say. So two others are tried: columns
-by the last row that they stand in and then rows by their first column, and the other way round.
+stand together, but rows of each arc sum over all commodities, say. So another is tried: columns by
+the last row that they stand in, and then rows by their first column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +20,10 @@ from solvers.sparse.shape import IndexArray, Plan
 BAD, BETTER = 0.75, 0.95
 """Sectors for each entry of one product above which another order is looked for, which takes some
 iterations' time, and the part of those of both products to which it has to bring them down.
-Stretches of neighbours take 0.25, elements anywhere one. The first that does is taken: of fourteen
-families of six million nonzeros the second was better on none of the three on which it did."""
+Stretches of neighbours take 0.25, elements anywhere one. Of fourteen families of one and of six
+million nonzeros (two seeds) five are above, and the other order is taken on three of them: with 0.3
+of the sectors on multicommodity flow, with 0.9 on sparse regression, and on supply chains of six
+million. Rows first and then columns would be taken on none of the other two."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,22 +75,10 @@ def order_both(
     usual = _sectors(rows, columns, *best, plan)
     if max(usual) <= BAD:
         return best
-    for other in _others(rows, columns, threads):
-        if sum(_sectors(rows, columns, *other, plan)) < BETTER * sum(usual):
-            return other
-    return best
-
-
-def _others(
-    rows: SparseRows, columns: SparseRows, threads: int
-) -> Iterator[tuple[RowOrder, RowOrder]]:
-    """Give the other orders that come into question."""
-    first_column = np.arange(columns.shape[0], dtype=np.int32)
-    first_row = np.arange(rows.shape[0], dtype=np.int32)
-    column_order = _by_places(columns, first_row, threads, greatest=True)
-    yield _by_places(rows, column_order.position, threads, greatest=False), column_order
-    row_order = _by_places(rows, first_column, threads, greatest=False)
-    yield row_order, _by_places(columns, row_order.position, threads, greatest=True)
+    as_they_are = np.arange(rows.shape[0], dtype=np.int32)
+    column_order = _by_places(columns, as_they_are, threads, greatest=True)
+    other = _by_places(rows, column_order.position, threads, greatest=False), column_order
+    return other if sum(_sectors(rows, columns, *other, plan)) < BETTER * sum(usual) else best
 
 
 def _by_places(
