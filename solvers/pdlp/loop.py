@@ -46,7 +46,8 @@ def run(
     A state may be run again: it goes on where it stopped.
     """
     loop = LoopState.begin(state, options, progress, supervision)
-    outcome = _optimal(loop)
+    is_new = loop.record.iterations == 0  # else its last check has said whether it is optimal
+    outcome = _optimal(loop) if is_new or loop.record.stop is not Stop.NO else None
     while outcome is None:
         outcome = stop_at_limit(loop)
         if outcome is None:
