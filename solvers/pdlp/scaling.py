@@ -22,17 +22,19 @@ from typing import Any
 import numpy as np
 
 from solvers.core.device import Device
-from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.native.pdlp_matrix import quotient_sums
-from solvers.pdlp.kernels.matrix import LARGEST, TOTAL
+from solvers.pdlp.distributed.group import DeviceGroup
+from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, SUMMED, TOTAL
 from solvers.pdlp.settings import Settings
 from solvers.pdlp.state import (
+    Coefficients,
     DeviceProblem,
     Matrix,
     Scaling,
+    each,
     gathered,
+    own_parts,
     prepared,
     zeros,
 )
@@ -88,35 +90,34 @@ def _ones(matrix: Matrix, device: Device) -> tuple[Any, Any]:
     return ones, ones.copy().with_copies()
 
 
-BLOCK = 256
-"""Elements whose products are summed one after the other; blocks are summed in pairs."""
-
 NORM_AFTER_SCALING = 1.0
 """Upper bound on ||R A C||_2 after the last stage of scaling."""
 
 
+def drawn_rows(coefficients: Coefficients, device: Device, seed: int = 0) -> Any:
+    """Return a vector (m,) for the power iteration to begin with, on the device.
+
+    It is drawn in the order of the original, which does not depend on the layout.
+    """
+    drawn: FloatArray = np.random.default_rng(seed).standard_normal(coefficients.by_row.rows)
+    return gathered(coefficients.by_row, coefficients.rows_in_order(drawn), device)
+
+
 def spectral_norm(
-    problem: DeviceProblem,
-    settings: Settings,
-    progress: Progress,
-    seed: int = 0,
-    threads: int = 0,
+    problem: DeviceProblem, settings: Settings, progress: Progress, q: Any, threads: int = 0
 ) -> float:
     """Return an estimate of ||R A C||_2 from above, but no bound.
 
     It is the root of lambda + ``||A A'q - lambda q||`` after some power iterations, A meaning the
-    scaled matrix. Should it prove too small, the iteration shortens its step. When time runs out,
-    the bound that the scaling guarantees is returned.
+    scaled matrix, from ``q`` (m,) on the device, which is overwritten. Should it prove too small,
+    the iteration shortens its step. When time runs out, the bound that the scaling guarantees is
+    returned.
     """
     norm = NORM_AFTER_SCALING
     device, coefficients = problem.device, problem.coefficients
-    row_metric = device.to_host(problem.row_metric)
-    generator = np.random.default_rng(seed)
-    # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
-    # It is drawn in the order of the original, which does not depend on the layout.
     rows, columns = coefficients.by_row, coefficients.by_column
-    drawn = coefficients.rows_in_order(generator.standard_normal(rows.rows))
-    q = gathered(rows, drawn * np.sqrt(row_metric), device)
+    # R q instead of q: then R^2 A C^2 A' needs no scaled copy of the matrix.
+    each(rows, "times_root", problem.row_metric, q, threads=threads)
     image, by_columns = zeros(rows, device), zeros(columns, device)
 
     def product(vector: Any, into: Any) -> tuple[Callable[[], None], ...]:
@@ -133,28 +134,34 @@ def spectral_norm(
         if count % settings.step.power_check == 0:
             if progress.should_stop():
                 return NORM_AFTER_SCALING
-            after = device.to_host(image)
-            eigenvalue, residual, size = _quotient(device.to_host(q), after, row_metric, threads)
+            eigenvalue, residual, size = _quotient(problem, q, image, threads)
             norm = min(NORM_AFTER_SCALING, float(np.sqrt(eigenvalue + residual)))
             if count == settings.step.power_iterations:
                 break
             # Where signs cancel the norm is small, and its powers would leave the numbers' range.
-            after /= size
-            device.overwrite(image, after)
+            each(rows, "divide", size, image, threads=threads)
         q, image, steps, steps_back = image, q, steps_back, steps
     return norm
 
 
 def _quotient(
-    q: FloatArray, image: FloatArray, row_metric: FloatArray, threads: int
+    problem: DeviceProblem, q: Any, image: Any, threads: int
 ) -> tuple[float, float, float]:
     """Return Rayleigh quotient and relative residual of R q, and the size of its image.
 
     Sizes are in the norm of the scaled rows.
     """
-    sums = np.empty((3, -(-q.size // BLOCK)))
-    quotient_sums(q, image, row_metric, sums, threads_for(STEPS_PER_LOOK * q.size, threads))
-    square, product, image_square = sums.sum(axis=1).tolist()
+    device, sums = problem.device, []
+    for own in own_parts(problem.coefficients.by_row, (q, image, problem.row_metric)):
+        blocks = -(-own[0].size // SUMMED)
+        there = device.xp.empty(3 * blocks)
+        MATRIX["quotient_sums"](own[0].size, blocks, *own, there, threads=threads)
+        sums.append(there)
+    device.synchronize()
+    members = device.members if isinstance(device, DeviceGroup) else (device,)
+    found = [member.to_host(own) for member, own in zip(members, sums, strict=True)]
+    by_block = np.concatenate([own.reshape(3, -1) for own in found], axis=1)
+    square, product, image_square = by_block.sum(axis=1).tolist()
     eigenvalue = product / square
     residual = math.sqrt(max(0.0, image_square / square - eigenvalue**2))
     return eigenvalue, residual, math.sqrt(image_square)

@@ -10,6 +10,7 @@ models, solved in a few thousand iterations, trying costs more than it brings.
 
 from __future__ import annotations
 
+import functools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.scaling import find_scaling, without_curtis_reid
 from solvers.pdlp.settings import Settings
-from solvers.pdlp.start import begin, memory_needed, place, rescaled, vector_bytes
+from solvers.pdlp.start import Beginning, begin, memory_needed, place, rescaled, vector_bytes
 from solvers.pdlp.state import State
 from solvers.pdlp.supervision import SolveRequest
 from solvers.pdlp.termination import Record
@@ -115,7 +116,13 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
         request.problem, request.device, settings, progress, options.threads, request.norms
     )
     whole = time.perf_counter()
-    state = begin(there, options, progress, start, settings)
+    make_beginning: Callable[[], Beginning] = functools.partial(Beginning.of, there, options, start)
+    beginning = make_beginning()
+    if there.device.kind != "cpu" and not isinstance(there.device, DeviceGroup):
+        make_beginning = beginning.copy  # which takes less than the way to a GPU
+        beginning = beginning.copy()
+    state = begin(there, options, progress, beginning, settings)
+    del beginning
     began = time.perf_counter()
     records = _advance(state, progress)
     found = ScalingTrial(state, settings, seconds=time.perf_counter() - began)
@@ -143,7 +150,7 @@ def try_scalings(request: SolveRequest, settings: Settings) -> ScalingTrial:
         make_ready = make_ready or parked(found.state)
         there = rescaled(there, scaling)
         del scaling
-        state = begin(there, options, progress, start, rival)
+        state = begin(there, options, progress, make_beginning(), rival)
         began = time.perf_counter()
         records = _advance(state, progress, errors)
         seconds = time.perf_counter() - began

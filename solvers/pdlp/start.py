@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,7 @@ from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.kernels.matrix import REAL_BYTES
 from solvers.pdlp.layout import to_device
-from solvers.pdlp.scaling import find_scaling, spectral_norm
+from solvers.pdlp.scaling import drawn_rows, find_scaling, spectral_norm
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import (
     Coefficients,
@@ -131,21 +132,47 @@ def prepare(
         What the device raises when its memory is exhausted; see ``Device.is_out_of_memory``.
     """
     there = place(problem, device, settings, progress, options.threads, norms, coefficients)
-    return begin(there, options, progress, start, settings)
+    return begin(there, options, progress, Beginning.of(there, options, start), settings)
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """What a state begins with whatever the scaling, on the device.
+
+    The first points ``x`` (n,) and ``y`` (m,), and ``drawn`` (m,) for the power iteration.
+    """
+
+    x: Any
+    y: Any
+    drawn: Any
+
+    @classmethod
+    def of(cls, there: DeviceProblem, options: EngineOptions, start: Start | None) -> Beginning:
+        """Return the beginning of a problem that is on its device."""
+        return cls(
+            x=there.columns_to_device(first_x(there.original, start, options.threads)),
+            y=there.rows_to_device(first_y(there.original, start)),
+            drawn=drawn_rows(there.coefficients, there.device, options.seed),
+        )
+
+    def copy(self) -> Beginning:
+        """Return the same once more, for another state."""
+        return Beginning(self.x.copy(), self.y.copy(), self.drawn.copy())
 
 
 def begin(
     there: DeviceProblem,
     options: EngineOptions,
     progress: Progress,
-    start: Start | None,
+    beginning: Beginning,
     settings: Settings,
 ) -> State:
-    """Find the step size on a problem that is on its device and scaled, and set it off."""
-    device, coefficients = there.device, there.coefficients
-    norm = spectral_norm(there, settings, progress, options.seed, options.threads)
-    x = there.columns_to_device(first_x(there.original, start, options.threads))
-    y = there.rows_to_device(first_y(there.original, start))
+    """Find the step size on a problem that is on its device and scaled, and set it off.
+
+    The beginning becomes the state's.
+    """
+    device, coefficients, x, y = there.device, there.coefficients, beginning.x, beginning.y
+    norm = spectral_norm(there, settings, progress, beginning.drawn, options.threads)
     control = _control(there, norm, settings, Criteria.uniform(options.tolerance))
     return State(
         problem=there,

@@ -9,7 +9,7 @@ A matrix may also be shared out over several GPUs (``distributed``).
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -58,14 +58,24 @@ def of_rows(matrix: Matrix, values: FloatArray, device: Device) -> Any:
 def squares(matrix: Matrix, values: Any) -> Any:
     """Return the squares of figures of a matrix's rows (rows,), where these are."""
     found = values.copy()
+    each(matrix, "square", values, found)
+    return found
+
+
+def each(matrix: Matrix, name: str, *values: Any, threads: int = 0) -> None:
+    """Run a kernel on figures of a matrix's rows (rows,), where these are, and on numbers."""
+    for own in own_parts(matrix, values):
+        MATRIX[name](own[-1].size, *own, threads=threads)
+
+
+def own_parts(matrix: Matrix, values: Sequence[Any]) -> Iterator[list[Any]]:
+    """Give figures of a matrix's rows (rows,) device by device, each the current one then."""
     if isinstance(matrix, Slices):
-        MATRIX["square"](values.size, values, found)
-        return found
+        yield list(values)
+        return
     for device in range(matrix.devices):
         with matrix.group.on(device):
-            own = values.own(device)
-            MATRIX["square"](own.size, own, found.own(device))
-    return found
+            yield [one if isinstance(one, float) else one.own(device) for one in values]
 
 
 def gathered(matrix: Matrix, values: FloatArray, device: Device) -> Any:

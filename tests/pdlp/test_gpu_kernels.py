@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
+from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, SUMMED, TOTAL
 from solvers.pdlp.kernels.measure import MEASURE, SUMS
 from solvers.pdlp.kernels.step import STEP
 from solvers.sparse.shape import Plan
@@ -149,3 +149,22 @@ def test_squares_equal_those_of_the_twin(size, gpu):
     squared = gpu.to_device(np.full(size, POISON))
     MATRIX["square"](size, gpu.to_device(values), squared)
     assert np.array_equal(gpu.to_host(squared), values**2)
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 100_000])
+def test_what_the_power_iteration_does_to_vectors_equals_the_twin(size, gpu):
+    generator = np.random.default_rng(size)
+    q, image = generator.standard_normal((2, size))
+    weight = generator.uniform(0.1, 10.0, size)
+    blocks = -(-size // SUMMED)
+    for name, before, given, out in (
+        ("times_root", (weight,), (), q),
+        ("divide", (), (0.3,), q),
+        ("quotient_sums", (q, image, weight), (), np.full(3 * blocks, POISON)),
+    ):
+        count = (size, blocks) if name == "quotient_sums" else (size,)
+        there = gpu.to_device(out)
+        MATRIX[name](*count, *given, *map(gpu.to_device, before), there)
+        here = out.copy()
+        MATRIX[name](*count, *given, *before, here)
+        assert np.array_equal(gpu.to_host(there), here), name

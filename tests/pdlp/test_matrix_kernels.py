@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, TOTAL
+from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, SUMMED, TOTAL
 from solvers.sparse.slices import Slices
 from tests.matrices import MATRICES, NAMES, any_matrix, each, matrix_of
 from tests.pdlp.matrices import PACKINGS, PLANS, lay_out
@@ -141,3 +141,18 @@ def test_squares_are_exact(size):
     squared = np.full(size, np.nan)
     MATRIX["square"](size, values, squared)
     assert np.array_equal(squared, values**2)
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 9000])
+def test_what_the_power_iteration_does_to_vectors(size):
+    generator = np.random.default_rng(size)
+    q, image = generator.standard_normal((2, size))
+    weight = generator.uniform(0.1, 10.0, size)
+    scaled, divided, sums = q.copy(), q.copy(), np.full(3 * -(-size // SUMMED), np.nan)
+    MATRIX["times_root"](size, weight, scaled)
+    assert np.array_equal(scaled, q * np.sqrt(weight))
+    MATRIX["divide"](size, 0.3, divided)
+    assert np.array_equal(divided, q / 0.3)
+    MATRIX["quotient_sums"](size, sums.size // 3, q, image, weight, sums)
+    expected = [np.sum(one * other / weight) for one, other in ((q, q), (q, image), (image, image))]
+    np.testing.assert_allclose(sums.reshape(3, -1).sum(axis=1), expected, rtol=1e-12, atol=1e-12)

@@ -76,35 +76,44 @@ void square(int count, Numbers values, NumbersOut squared, int threads) {
     parallel_for(threads, count, [&](std::int64_t i) { squared[i] = values[i] * values[i]; });
 }
 
-/// Elements that are summed one after the other.
-constexpr std::int64_t BLOCK = 256;
+void times_root(int count, Numbers squares, NumbersOut values, int threads) {
+    check_length("squares", squares.size(), count);
+    check_length("values", values.size(), count);
+    parallel_for(threads, count, [&](std::int64_t i) { values[i] *= std::sqrt(squares[i]); });
+}
 
-/// Put what each block has of q'Wq, of q'Wp and of p'Wp into ``sums``, where W divides by weights.
-void quotient_sums(Numbers q, Numbers p, Numbers weight, Grid<double> sums, int threads) {
-    const std::int64_t blocks = (q.size() + BLOCK - 1) / BLOCK;
-    check_length("p", p.size(), q.size());
-    check_length("weight", weight.size(), q.size());
-    check_length("sums", sums.shape(0), 3);
-    check_length("a row of sums", sums.shape(1), blocks);
+void divide(int count, double divisor, NumbersOut values, int threads) {
+    check_length("values", values.size(), count);
+    parallel_for(threads, count, [&](std::int64_t i) { values[i] /= divisor; });
+}
+
+/// Elements that are summed one after the other.
+constexpr std::int64_t SUMMED = 256;
+
+void quotient_sums(int count, int blocks, Numbers q, Numbers image, Numbers weight, NumbersOut sums,
+                   int threads) {
+    check_length("q", q.size(), count);
+    check_length("image", image.size(), count);
+    check_length("weight", weight.size(), count);
+    check_length("blocks", blocks, (count + SUMMED - 1) / SUMMED);
+    check_length("sums", sums.size(), 3 * std::int64_t{blocks});
     parallel_for(threads, blocks, [&](std::int64_t block) {
         double own[3] = {};
-        const std::int64_t end = std::min(q.size(), (block + 1) * BLOCK);
-        for (std::int64_t i = block * BLOCK; i < end; ++i) {
+        const std::int64_t end = std::min<std::int64_t>(count, (block + 1) * SUMMED);
+        for (std::int64_t i = block * SUMMED; i < end; ++i) {
             own[0] += q[i] * q[i] / weight[i];
-            own[1] += q[i] * p[i] / weight[i];
-            own[2] += p[i] * p[i] / weight[i];
+            own[1] += q[i] * image[i] / weight[i];
+            own[2] += image[i] * image[i] / weight[i];
         }
         for (int which = 0; which < 3; ++which)
-            sums(which, block) = own[which];
+            sums[which * std::int64_t{blocks} + block] = own[which];
     });
 }
 
 } // namespace
 
 NATIVE_MODULE(pdlp_matrix) {
-    NATIVE_CONSTANTS(module, "solvers.pdlp.scaling", BLOCK);
-    expose(module, "quotient_sums", &quotient_sums, "q", "p", "weight", "sums", "threads");
-    NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.matrix", LARGEST, TOTAL);
-    NATIVE_KERNELS(module, square);
+    NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.matrix", LARGEST, TOTAL, SUMMED);
+    NATIVE_KERNELS(module, square, times_root, divide, quotient_sums);
     NATIVE_KERNELS_BY_INDEX(module, multiply, multiply_scaled, rescale, balance);
 }

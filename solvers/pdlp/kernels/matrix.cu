@@ -118,3 +118,32 @@ extern "C" __global__ void square(
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < count) squared[i] = values[i] * values[i];
 }
+
+extern "C" __global__ void times_root(
+    int count, const REAL* __restrict__ squares, REAL* __restrict__ values) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) values[i] *= sqrt(squares[i]);
+}
+
+extern "C" __global__ void divide(int count, REAL divisor, REAL* __restrict__ values) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) values[i] /= divisor;
+}
+
+#define SUMMED 256
+
+// A thread sums a block of elements one after the other, as the twin does.
+extern "C" __global__ void quotient_sums(
+    int count, int blocks, const REAL* __restrict__ q, const REAL* __restrict__ image,
+    const REAL* __restrict__ weight, REAL* __restrict__ sums) {
+    const int block = blockIdx.x * blockDim.x + threadIdx.x;
+    if (block >= blocks) return;
+    REAL own[3] = {};
+    const int end = min(count, (block + 1) * SUMMED);
+    for (int i = block * SUMMED; i < end; ++i) {
+        own[0] += q[i] * q[i] / weight[i];
+        own[1] += q[i] * image[i] / weight[i];
+        own[2] += image[i] * image[i] / weight[i];
+    }
+    for (int which = 0; which < 3; ++which) sums[which * blocks + block] = own[which];
+}

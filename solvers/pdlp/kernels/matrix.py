@@ -5,7 +5,9 @@ Device and twin agree up to rounding and the order of summation.
 
 from __future__ import annotations
 
+from solvers.core.machine import STEPS_PER_LOOK
 from solvers.kernels.declaration import (
+    WARP,
     Argument,
     Kernel,
     Launch,
@@ -124,9 +126,38 @@ SQUARE = Kernel(
     work=lambda values: int(values["count"]),
 )
 
+TIMES_ROOT = Kernel(
+    name="times_root",
+    arguments=arguments("int count; real[] squares; inout real[] values"),
+    contract="values (count,) are multiplied by the roots of squares (count,), as rounded.",
+    launch=by_owner("count"),
+    work=lambda values: int(values["count"]),
+)
+
+DIVIDE = Kernel(
+    name="divide",
+    arguments=arguments("int count; real divisor; inout real[] values"),
+    contract="values (count,) are divided by the divisor, as rounded.",
+    launch=by_owner("count"),
+    work=lambda values: int(values["count"]),
+)
+
+SUMMED = 256
+"""Elements whose products are summed one after the other; blocks of them are summed in pairs."""
+
+QUOTIENT_SUMS = Kernel(
+    name="quotient_sums",
+    arguments=arguments("int count, blocks; real[] q, image, weight; out real[] sums"),
+    contract="sums (3 blocks,) become what each block of SUMMED elements has of q'Wq, then of "
+    "q'Wp and then of p'Wp, where p is the image, and W divides by weight (count,), all (count,); "
+    "device and twin give the same bits.",
+    launch=by_owner("blocks", block=WARP),
+    work=lambda values: STEPS_PER_LOOK * int(values["count"]),
+)
+
 MATRIX = Family(
     "solvers.pdlp.kernels",
     "matrix",
-    (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE, SQUARE),
+    (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE, SQUARE, TIMES_ROOT, DIVIDE, QUOTIENT_SUMS),
     foreseen=stored_types(""),
 )
