@@ -22,6 +22,7 @@ from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import ALL_GPUS
 from solvers.core.errors import DeviceError
+from solvers.core.machine import WORTH_IT
 from solvers.core.options import VERTEX_TOLERANCE
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -139,8 +140,8 @@ def pdlp_route(
     if to_vertex and options.crossover == "auto" and not hedge:
         to_vertex = reduced.num_nonzeros < CROSSOVER_NONZEROS
     place = fitting_device(reduced, options, progress, unasked=unasked)
-    if place == "cpu" and reduced is not problem:
-        problem.forget_columns()  # the vectors of a solve take as much of the host's memory
+    if reduced is not problem and (place == "cpu" or problem.num_nonzeros >= WORTH_IT):
+        problem.forget_columns()  # half of the model, and made anew in 10 ms a million nonzeros
     first_order = dataclasses.replace(options, device=place)
     if to_vertex and hedge:
         undo = reduction.undo if options.presolve else None

@@ -10,15 +10,16 @@ The loops are in C++, beside this file; ``workspace.h`` has what they share.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.linear_algebra import SparseRows
+from solvers.core.linear_algebra import SparseRows, index_type
 from solvers.core.outcome import Basis, BasisStatus, Outcome, Start
 from solvers.core.problem import FloatArray, Problem
 from solvers.native.presolve_light_basis import undo_basis
@@ -124,11 +125,14 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
     )
 
 
+MODEL_VECTORS = ("cost", "lower", "upper", "row_lower", "row_upper")
+"""Vectors of a problem that reductions change copies of."""
+
+
 class Record(NamedTuple):
     """What the way back reads of a workspace, by the same names, with the steps that were done.
 
-    Costs, bounds and sides that are still the problem's are its arrays. ``by_column`` has the
-    columns that are gone, or all.
+    ``by_column`` has the columns that are gone, or all.
     """
 
     by_row: SparseRows
@@ -146,19 +150,67 @@ class Record(NamedTuple):
     payload: Any
     count: Any
 
+
+@dataclass(frozen=True, eq=False)
+class KeptRecord:
+    """A record while nobody reads it: beside the model, only what differs from it takes memory."""
+
+    by_row: SparseRows
+    by_column: SparseRows
+    vectors: Mapping[str, Changed]
+    steps: Mapping[str, npt.NDArray[Any]]
+
     @classmethod
-    def of(cls, problem: Problem, w: Workspace, threads: int = 1) -> Record:
-        """Return the record of a workspace that is done with, made by so many threads at most."""
-        steps = int(w.count[STEPS])
-        fields = {name: getattr(w, name) for name in cls._fields}
-        fields["by_column"] = _columns_gone(w, threads)
-        for name in ("cost", "lower", "upper", "row_lower", "row_upper"):
-            own = getattr(problem, name)
-            if np.array_equal(own, fields[name]):
-                fields[name] = own
-        for name in ("kind", "row", "column", "payload"):
-            fields[name] = fields[name][:steps].copy()
-        return cls(**fields)
+    def of(cls, problem: Problem, w: Workspace, threads: int = 1) -> KeptRecord:
+        """Keep the record of a workspace that is done with, made by so many threads at most."""
+        m, n = problem.num_rows, problem.num_columns
+        own = {name: getattr(problem, name) for name in MODEL_VECTORS}
+        alive = np.int64(ALIVE)
+        own |= {
+            "row_removed": np.broadcast_to(alive, m),
+            "column_removed": np.broadcast_to(alive, n),
+        }
+        short = index_type(m + n)
+        kinds = {"kind": np.int8, "row": short, "column": short, "payload": np.float64}
+        done = int(w.count[STEPS])
+        steps = {name: getattr(w, name)[:done].astype(kind) for name, kind in kinds.items()}
+        vectors = {name: Changed.of(one, getattr(w, name)) for name, one in own.items()}
+        return cls(w.by_row, _columns_gone(w, threads), vectors, steps | {"count": w.count})
+
+    def whole(self) -> Record:
+        """Return the record as compiled loops read it."""
+        steps = {
+            name: one.astype(np.int64, copy=False) if name in ("row", "column") else one
+            for name, one in self.steps.items()
+        }
+        vectors = {name: one.whole() for name, one in self.vectors.items()}
+        return Record(self.by_row, self.by_column, **vectors, **steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """A vector as another one with other values at some places."""
+
+    base: npt.NDArray[Any]
+    places: npt.NDArray[Any]
+    values: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, base: npt.NDArray[Any], vector: npt.NDArray[Any]) -> Changed:
+        """Compare a vector with another one of its length; it may itself become the other one."""
+        kind = index_type(base.size)
+        places = np.flatnonzero(base != vector).astype(kind, copy=False)
+        if 2 * places.size > base.size:
+            return cls(vector, np.zeros(0, dtype=kind), vector[:0])
+        return cls(base, places, vector[places])
+
+    def whole(self) -> npt.NDArray[Any]:
+        """Return the vector; what has no changes is not copied."""
+        if not self.places.size and self.base.flags.c_contiguous:
+            return self.base
+        vector = self.base.copy()
+        vector[self.places] = self.values
+        return vector
 
 
 def _columns_gone(w: Workspace, threads: int) -> SparseRows:
@@ -213,16 +265,7 @@ class Way:
 
     def __init__(self, problem: Problem, workspace: Workspace, threads: int = 1) -> None:
         self._problem = problem
-        self._record = Record.of(problem, workspace, threads)
-
-    @property
-    def _rows(self) -> npt.NDArray[np.int64]:
-        """The rows that are left, found anew each time: beside millions, numbers take memory."""
-        return np.flatnonzero(self._record.row_removed == ALIVE)
-
-    @property
-    def _columns(self) -> npt.NDArray[np.int64]:
-        return np.flatnonzero(self._record.column_removed == ALIVE)
+        self._kept = KeptRecord.of(problem, workspace, threads)
 
     def back(self, outcome: Outcome) -> Outcome:
         """Return an outcome of the reduced problem as one of the original.
@@ -230,6 +273,34 @@ class Way:
         Points, duals, rays and the basis come back; the activities, reduced costs and objective
         that belong to them are for the caller to compute.
         """
+        return Steps(self._problem, self._kept.whole()).back(outcome)
+
+    def forward(self, start: Start) -> Start:
+        """Return a start of the original problem as one of the reduced, without its basis."""
+        return Steps(self._problem, self._kept.whole()).forward(start)
+
+    def contradiction(self) -> FloatArray:
+        """Return the ray (m,) of the row that was found to contradict the bounds."""
+        return Steps(self._problem, self._kept.whole()).contradiction()
+
+
+class Steps:
+    """The steps of a record, taken one by one."""
+
+    def __init__(self, problem: Problem, record: Record) -> None:
+        self._problem, self._record = problem, record
+
+    @cached_property
+    def _rows(self) -> npt.NDArray[np.int64]:
+        """The rows that are left."""
+        return np.flatnonzero(self._record.row_removed == ALIVE)
+
+    @cached_property
+    def _columns(self) -> npt.NDArray[np.int64]:
+        return np.flatnonzero(self._record.column_removed == ALIVE)
+
+    def back(self, outcome: Outcome) -> Outcome:
+        """See :meth:`Way.back`."""
         fields: dict[str, Any] = {
             "x": _mapped(self._point, outcome.x),
             "candidate": _mapped(self._point, outcome.candidate),
@@ -242,7 +313,7 @@ class Way:
         return replace(outcome, **fields)
 
     def forward(self, start: Start) -> Start:
-        """Return a start of the original problem as one of the reduced, without its basis."""
+        """See :meth:`Way.forward`."""
         x, y = start.x, start.row_dual
         if x is not None:
             x = np.array(x, dtype=np.float64)
@@ -255,7 +326,7 @@ class Way:
         return Start(x, y)
 
     def contradiction(self) -> FloatArray:
-        """Return the ray (m,) of the row that was found to contradict the bounds."""
+        """See :meth:`Way.contradiction`."""
         row = int(self._record.count[CONTRADICTION])
         ray = np.zeros(self._problem.num_rows)
         ray[abs(row) - 1] = np.sign(row)
