@@ -57,10 +57,11 @@ within a second of one core. PDLP ends all of them at 1e-4 within 4.3 s, two of 
 others has solved after 20. It waits longer while our own interior point is at work on a sparse
 factor, which ended all that it took on before PDLP did."""
 
-OWN_IPM_NONZEROS = 20_000
-"""The size from which our own interior point comes into question for that place in a race. On
-models of Netlib between 5,000 and that size it took as long as HiGHS's, whose answer is a
-vertex."""
+OWN_IPM_NONZEROS = 10_000
+"""The size from which our own interior point comes into question for that place in a race. On 27
+models for reporting of this size to 36,000 a race of two took 0.92 of the time that it took with
+HiGHS's (``benchmarks/halves.py``, by processor times of each alone), and none above 1.1. Below, as
+much is gained in parts of a time that is less than 0.1 s."""
 
 MEMORY_SHARE = 0.5
 """Part of the machine's memory that the engines of a race may need together, by estimate."""

@@ -42,17 +42,20 @@ def fully_dense(rows: int) -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("problem", "least", "engine"),
+    ("problem", "least", "few", "engine"),
     [
-        (sparse_problem(400), 0, "ipm"),
-        (sparse_problem(400), 1000, "highs"),  # too small
-        (fully_dense(80), 0, "highs"),  # more than one entry for each coefficient
+        (sparse_problem(400), 0, 0, "ipm"),
+        (sparse_problem(400), 1000, 0, "highs"),  # too small
+        (fully_dense(80), 0, 0, "highs"),  # more than one entry for each coefficient
+        (fully_dense(80), 0, 10_000, "ipm"),  # which are few all the same
     ],
 )
 def test_interior_point_is_our_own_where_its_factor_is_sparse(
-    problem: Problem, least: int, engine: str, monkeypatch: pytest.MonkeyPatch
+    problem: Problem, least: int, few: int, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "OWN_IPM_NONZEROS", least)
+    monkeypatch.setattr(interior_point, "FEW_ENTRIES", few)
+    monkeypatch.setattr(interior_point, "FILL", 1.0)
     monkeypatch.setattr(interior_point, "MOST_FILL", 1.0)
     monkeypatch.setattr(interior_points, "HEAD_START", LONG)
     (contender,) = make_contenders((IPM,), "cpu", problem, make_options(presolve=False), None)
@@ -65,6 +68,7 @@ def test_interior_point_is_our_own_where_its_factor_is_sparse(
 def test_what_is_told_before_iterating_is_whether_the_factor_is_sparse(
     is_sparse: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(interior_point, "FEW_ENTRIES", 0)
     monkeypatch.setattr(interior_point, "FILL", 8.0 if is_sparse else 0.0)
     told: list[bool] = []
     problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
