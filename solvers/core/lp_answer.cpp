@@ -88,7 +88,8 @@ void settle_alone(Span<const Index> starts, Span<const double> cost, Span<const 
     });
 }
 
-/// Fill the activities of rows and take from y what leans on an infinite side.
+/// Fill the activities of rows, unless there is no room for them, and take from y what leans on an
+/// infinite side.
 ///
 /// ``sums`` get the squares of the violations, what y earns of the sides, the squares of the sides'
 /// sizes, and the largest violation.
@@ -98,11 +99,15 @@ void judge_rows(const SparseRows<Index> &rows, Span<const double> lower, Span<co
                 int threads) {
     const std::int64_t m = y.size();
     check_rows("rows", rows, m);
-    for (const auto &one : {lower, upper, Span<const double>(activity)})
-        check_length("lower, upper or activity", one.size(), m);
+    for (const auto &one : {lower, upper})
+        check_length("lower or upper", one.size(), m);
+    const bool kept = activity.size() > 0;
+    if (kept)
+        check_length("activity", activity.size(), m);
     in_blocks<4>(m, sums, threads, [&](std::int64_t i, double *own) {
         const double found = product_of(rows, i, x);
-        activity[i] = found;
+        if (kept)
+            activity[i] = found;
         const double violation = found - between(lower[i], found, upper[i]);
         own[0] += violation * violation;
         own[3] = std::max(own[3], std::abs(violation));
@@ -117,7 +122,8 @@ void judge_rows(const SparseRows<Index> &rows, Span<const double> lower, Span<co
     });
 }
 
-/// Fill the reduced costs of columns; ``columns`` may be empty where y is zero.
+/// Fill the reduced costs of columns, unless there is no room for them; ``columns`` may be empty
+/// where y is zero.
 ///
 /// ``sums`` get the squares of those that no bound supports, what the others earn of their bounds,
 /// how many no bound supports, the objective, the squares of the costs, the squares of what leaves
@@ -128,11 +134,15 @@ void judge_columns(const SparseRows<Index> &columns, Span<const double> cost,
                    Span<const double> y, Span<double> reduced, Grid<double> sums, int threads) {
     const std::int64_t n = x.size();
     check_rows("columns", columns, n);
-    for (const auto &one : {cost, lower, upper, Span<const double>(reduced)})
-        check_length("cost, lower, upper or reduced", one.size(), n);
+    for (const auto &one : {cost, lower, upper})
+        check_length("cost, lower or upper", one.size(), n);
+    const bool kept = reduced.size() > 0;
+    if (kept)
+        check_length("reduced", reduced.size(), n);
     in_blocks<8>(n, sums, threads, [&](std::int64_t j, double *own) {
         const double price = cost[j] - product_of(columns, j, y);
-        reduced[j] = price;
+        if (kept)
+            reduced[j] = price;
         const double side = price > 0.0 ? lower[j] : upper[j];
         if (std::isfinite(side)) {
             own[1] += price * side;

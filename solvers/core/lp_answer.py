@@ -127,12 +127,14 @@ def judge(
     *,
     clipped: bool = True,
     owned: bool = False,
+    brief: bool = False,
 ) -> Answer:
     """Clip a point into its bounds and allowed signs, and compute all its figures.
 
     Errors are relative to ``norms``, those of the problem if none are given. ``threads`` are those
     that may be used, 0 for all cores. Where x is not to be ``clipped``, what leaves the bounds
-    counts among the violations. Vectors that are ``owned`` are changed in place.
+    counts among the violations. Vectors that are ``owned`` are changed in place. A ``brief`` answer
+    is one without activities and reduced costs, which are then empty.
     """
     from solvers.native.core_lp_answer import clip, judge_columns, judge_rows
 
@@ -144,7 +146,7 @@ def judge(
     y = row_dual
     if clipped:
         clip(x, problem.lower, problem.upper, threads)
-    activity, reduced = np.empty(m), np.empty(n)
+    activity, reduced = np.empty(0 if brief else m), np.empty(0 if brief else n)
     of_rows, of_columns = np.empty((4, -(-m // BLOCK))), np.empty((8, -(-n // BLOCK)))
     sides = (problem.row_lower, problem.row_upper)
     judge_rows(problem.entries, *sides, x, y, activity, of_rows, threads)

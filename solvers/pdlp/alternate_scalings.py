@@ -157,7 +157,7 @@ def _best_and_last(
     """Return the point of least error and the latest one, with the decades that each has left."""
 
     def point(x: Any, y: Any) -> tuple[float, Start]:
-        answer = on_original(state, x, y)
+        answer = on_original(state, x, y, brief=True)
         left = decades_left(answer.statistics, criteria)
         return left, Start(x=answer.x, row_dual=answer.row_dual)
 

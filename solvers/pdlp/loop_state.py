@@ -262,12 +262,12 @@ def outcome_of(loop: LoopState, answer: Answer, reason: StopReason) -> Outcome:
     feasible_x = None
     objective = answer.statistics.primal_objective
     if reason is not StopReason.CONVERGED and math.isfinite(loop.record[Control.BEST_OBJECTIVE]):
-        feasible = on_original(state, state.feasible_x, state.y.best)
+        feasible = on_original(state, state.feasible_x, state.y.best, brief=True)
         if is_primal_feasible(feasible.statistics, loop.criteria):
             feasible_x, objective = feasible.x, feasible.statistics.primal_objective
     outcome = to_outcome(answer, loop.criteria, reason, counts(loop), device, feasible_x)
     if outcome.x is feasible_x is not None:
-        activity = state.problem.original.matrix @ feasible_x
+        activity = state.problem.original.entries.times(feasible_x, state.threads)
         outcome = dataclasses.replace(outcome, objective=objective, row_activity=activity)
     return outcome
 

@@ -111,12 +111,12 @@ def is_optimal(statistics: LpErrors, criteria: Criteria) -> bool:
     )
 
 
-def on_original(state: State, x: Any, y: Any) -> Answer:
-    """Make an answer of points (n,) and (m,) on the device."""
+def on_original(state: State, x: Any, y: Any, *, brief: bool = False) -> Answer:
+    """Make an answer of points (n,) and (m,) on the device; see :func:`judge`."""
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
     point, duals = there.columns_to_host(x), there.rows_to_host(y)
-    return judge(there.original, point, duals, norms, state.threads, owned=True)
+    return judge(there.original, point, duals, norms, state.threads, owned=True, brief=brief)
 
 
 def to_outcome(
@@ -243,7 +243,9 @@ def dual_ray_candidates(state: State) -> Iterator[FloatArray]:
     there, zeros = state.problem, np.zeros(state.problem.original.num_columns)
     feasibility = there.original.with_cost(zeros)
     for candidate in _directions(state.y, there.rows_to_host):
-        found = judge(feasibility, zeros, candidate, threads=state.threads, clipped=False)
+        found = judge(
+            feasibility, zeros, candidate, threads=state.threads, clipped=False, brief=True
+        )
         gain = found.statistics.dual_objective - feasibility.offset
         if gain > 0.0 and found.largest_unsupported <= PROMISING * _largest(found.row_dual):
             yield candidate
@@ -258,7 +260,7 @@ def primal_ray_candidates(state: State) -> Iterator[FloatArray]:
     cone = _recession_cone(there.original, threads)
     without_duals = np.zeros(cone.num_rows)
     for candidate in _directions(state.x, there.columns_to_host):
-        found = judge(cone, candidate, without_duals, threads=threads, owned=True)
+        found = judge(cone, candidate, without_duals, threads=threads, owned=True, brief=True)
         is_improving = found.statistics.primal_objective - cone.offset < 0.0
         if is_improving and found.largest_violation <= PROMISING * _largest(found.x):
             yield found.x

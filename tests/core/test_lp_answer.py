@@ -89,3 +89,14 @@ def test_what_is_owned_is_not_copied_and_judged_alike() -> None:
     np.testing.assert_array_equal(x, expected.x)
     np.testing.assert_array_equal(y, expected.row_dual)
     assert found.statistics == expected.statistics
+
+
+def test_a_brief_answer_has_the_same_figures_without_activities_and_reduced_costs() -> None:
+    problem = random_lp(3, 40, 60)
+    x, y = point(problem, 3)
+    whole, brief = judge(problem, x, y), judge(problem, x, y, brief=True)
+    assert brief.statistics == whole.statistics
+    assert (brief.x == whole.x).all()
+    assert (brief.row_dual == whole.row_dual).all()
+    assert brief.row_activity.size == brief.reduced_cost.size == 0
+    assert brief.proven_bound == whole.proven_bound

@@ -325,4 +325,4 @@ def _judged(state: State, x: FloatArray, y: FloatArray) -> Answer:
     """Return a point (n,) and duals (m,) on the host, which it takes over, as an answer."""
     there = state.problem
     norms = Norms(there.side_norm, there.cost_norm)
-    return judge(there.original, x, y, norms, state.threads, owned=True)
+    return judge(there.original, x, y, norms, state.threads, owned=True, brief=True)
