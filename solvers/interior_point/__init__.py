@@ -18,7 +18,7 @@ from solvers.core.device import Device, cpu, find_device
 from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import Norms, solve_with_rows_given, with_feasible_point
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, Start
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
@@ -108,7 +108,8 @@ def solve(
             rest = progress, kept, most_entries, known, look
             return _solve_on(place, problem, form, options, measured, *rest)
 
-        outcome = _where_it_fits(_choose_device(problem, options), solve_on, progress, only_there)
+        device, small = _choose_device(problem, options), problem.num_nonzeros < GPU_FROM_NONZEROS
+        outcome = _where_it_ends(device, solve_on, progress, only_there, small)
     except outcomes.OverError:
         return outcomes.before_iterating(progress)
     if outcome.solution_status is SolutionStatus.UNBOUNDED:
@@ -118,20 +119,32 @@ def solve(
     return dataclasses.replace(outcome, seconds=progress.seconds)
 
 
-def _where_it_fits(
-    device: Device, solve_on: Callable[[Device], Outcome], progress: Progress, only_there: bool
+def _where_it_ends(
+    device: Device,
+    solve_on: Callable[[Device], Outcome],
+    progress: Progress,
+    only_there: bool,
+    small: bool,
 ) -> Outcome:
-    """Solve on a device, or on the CPU where it cannot be done there."""
+    """Solve on a device, or on the CPU where it cannot be done there.
+
+    A ``small`` problem that ends in numerical trouble on a GPU is sooner tried on the CPU than
+    given to another method: SuperLU's factors are other ones.
+    """
     if device.kind == "cuda":
         try:
             with device.activate():
-                return solve_on(device)
+                outcome = solve_on(device)
+            if only_there or not (small and outcome.stop_reason is StopReason.NUMERICAL_TROUBLE):
+                return outcome
+            why = "The factors of the GPU ended in numerical trouble"
         except Exception as error:
             if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
                 raise
             if only_there:
                 raise DeviceError(str(error)) from error
-            progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
+            why = str(error).rstrip(".")
+        progress.log(f"{why}. Going on on the CPU.")
     return solve_on(cpu())
 
 

@@ -29,6 +29,7 @@ from solvers.interior_point import cudss_library as names
 from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import LinearSystem, SingularError
+from solvers.interior_point.loop import Run
 from tests.interior_point.fake_cudss import FakeCuDSS
 from tests.interior_point.lps import of_every_kind
 from tests.interior_point.pretended_gpu import PretendedGpu, pretend
@@ -274,6 +275,28 @@ def test_memory_that_runs_out_on_the_gpu_leaves_the_solve_to_the_cpu(
     outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"))
     assert outcome.device == "cpu"
     assert outcome.objective == pytest.approx(-464.753142857)
+
+
+@pytest.mark.parametrize(("small", "device"), [(True, "cpu"), (False, "cuda")])
+def test_numerical_trouble_on_the_gpu_leaves_a_small_solve_to_the_cpu(
+    gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch, small: bool, device: str
+) -> None:
+    if not small:
+        monkeypatch.setattr(interior_point, "GPU_FROM_NONZEROS", 1)
+    inner = interior_point.solve_form
+
+    def troubled_there(run: Run) -> Outcome:
+        found = inner(run)
+        there = run.device.kind == "cuda"
+        reason = StopReason.NUMERICAL_TROUBLE if there else found.stop_reason
+        return dataclasses.replace(found, stop_reason=reason)
+
+    monkeypatch.setattr(interior_point, "solve_form", troubled_there)
+    progress = Talking()
+    outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"), progress)
+    assert outcome.device == device
+    assert (outcome.stop_reason is StopReason.CONVERGED) == small
+    assert any("ended in numerical trouble" in line for line in progress.lines) == small
 
 
 def test_without_the_library_the_cpu_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
