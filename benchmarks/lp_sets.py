@@ -59,13 +59,16 @@ def choose(entries: Sequence[Entry], names: Sequence[str]) -> list[Entry]:
     Raises
     ------
     KeyError
-        A name is neither a set nor a model of the index.
+        A name is neither a set nor a model of the index, or a set without a model of the kinds
+        that were read.
     """
     by_name = {entry.name: entry for entry in entries}
     chosen: dict[str, Entry] = {}
     for name in names:
-        for entry in _members(by_name, name):
-            chosen[entry.name] = entry
+        members = _members(by_name, name)
+        if not members:
+            raise KeyError(f"No model of the set '{name}' is of a kind that was read.")
+        chosen |= {entry.name: entry for entry in members}
     return sorted(chosen.values(), key=lambda entry: (entry.nonzeros, entry.name))
 
 

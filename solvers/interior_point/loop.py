@@ -10,7 +10,7 @@ as far as positivity allows.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ class Run:
             known = dataclasses.replace(known, point=vectors_on(known.point, device))
         return cls(problem, there[0], there[1], options, norms, progress, device, there[2], known)
 
-    def starts(self) -> Iterator[Point]:
+    def starts(self) -> Generator[Point, None, None]:
         """Yield the point to begin from, then the one for where its first step is short, if any."""
         cold = starting_point(self.form, self.system)
         if self.known is None:
@@ -182,8 +182,10 @@ def _iterate(run: Run) -> Outcome:
             return outcomes.stopped(answer, run.options.tolerance, reason, iteration, run.system)
         now = following
         iteration += 1
-        if iteration == 1 and now.step < SHORT_START:
-            now = next((Standing.of(run, start) for start in starts), now)
+        if iteration == 1:
+            if now.step < SHORT_START:
+                now = next((Standing.of(run, start) for start in starts), now)
+            starts.close()  # it holds the points that it was made of
 
 
 def _next(run: Run, now: Standing) -> Standing | None:

@@ -89,6 +89,8 @@ def test_sets_choose_by_name_kind_and_size(tmp_path):
     assert optima == {"big": None, "afiro": -464.75, "tiny": None}
     with pytest.raises(KeyError, match="no set or model 'nothing'"):
         lp_sets.choose(entries, ["nothing"])
+    with pytest.raises(KeyError, match="kind that was read"):
+        lp_sets.choose(entries, ["infeasible"])
 
 
 def test_recorded_figures_cover_the_set_of_peers():
