@@ -34,11 +34,11 @@ from solvers.pdlp.state import (
     Scaling,
     each,
     gathered,
+    ones,
     own_parts,
     prepared,
     zeros,
 )
-from solvers.sparse.slices import Slices
 
 
 def without_curtis_reid(settings: Settings) -> Settings:
@@ -58,8 +58,8 @@ def find_scaling(
 
     Empty rows and columns keep the scale 1. When time runs out, the passes left are left out.
     """
-    row, next_row = _ones(by_row, device)
-    column, next_column = _ones(by_column, device)
+    row, next_row = ones(by_row, device), zeros(by_row, device)
+    column, next_column = ones(by_column, device), zeros(by_column, device)
 
     def rescale(matrix: Matrix, mode: int, own: Any, other: Any, scaled: Any) -> None:
         prepared("rescale", matrix, mode, own, other, scaled, threads=threads)()
@@ -80,14 +80,6 @@ def find_scaling(
         row, next_row = next_row, row
         column, next_column = next_column, column
     return Scaling(row, column)
-
-
-def _ones(matrix: Matrix, device: Device) -> tuple[Any, Any]:
-    """Return two vectors of ones that products of the transpose are going to read."""
-    ones = gathered(matrix, np.ones(matrix.rows), device)
-    if isinstance(matrix, Slices):
-        return ones, ones.copy()
-    return ones, ones.copy().with_copies()
 
 
 NORM_AFTER_SCALING = 1.0
@@ -151,17 +143,27 @@ def _quotient(
 
     Sizes are in the norm of the scaled rows.
     """
-    device, sums = problem.device, []
-    for own in own_parts(problem.coefficients.by_row, (q, image, problem.row_metric)):
+    rows, values = problem.coefficients.by_row, (q, image, problem.row_metric)
+    sums = sums_of_blocks("quotient_sums", rows, problem.device, 3, *values, threads=threads)
+    square, product, image_square = sums.tolist()
+    eigenvalue = product / square
+    residual = math.sqrt(max(0.0, image_square / square - eigenvalue**2))
+    return eigenvalue, residual, math.sqrt(image_square)
+
+
+def sums_of_blocks(
+    name: str, matrix: Matrix, device: Device, terms: int, *values: Any, threads: int = 0
+) -> FloatArray:
+    """Return the sums (terms,) that a kernel makes, block by block, of figures of the rows."""
+    sums = []
+    for own in own_parts(matrix, values):
         blocks = -(-own[0].size // SUMMED)
-        there = device.xp.empty(3 * blocks)
-        MATRIX["quotient_sums"](own[0].size, blocks, *own, there, threads=threads)
+        there = device.xp.empty(terms * blocks)
+        MATRIX[name](own[0].size, blocks, *own, there, threads=threads)
         sums.append(there)
     device.synchronize()
     members = device.members if isinstance(device, DeviceGroup) else (device,)
     found = [member.to_host(own) for member, own in zip(members, sums, strict=True)]
-    by_block = np.concatenate([own.reshape(3, -1) for own in found], axis=1)
-    square, product, image_square = by_block.sum(axis=1).tolist()
-    eigenvalue = product / square
-    residual = math.sqrt(max(0.0, image_square / square - eigenvalue**2))
-    return eigenvalue, residual, math.sqrt(image_square)
+    by_block = np.concatenate([own.reshape(terms, -1) for own in found], axis=1)
+    added: FloatArray = by_block.sum(axis=1)
+    return added

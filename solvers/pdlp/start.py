@@ -24,7 +24,7 @@ from solvers.core.lp_answer import Norms, allowed_duals, judge
 from solvers.core.machine import STEPS_PER_LOOK, threads_for
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
-from solvers.core.problem import FloatArray, Problem, side_sizes
+from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean
 from solvers.pdlp.bounds import OTHERS, PAIR_BYTES, Coded
@@ -32,7 +32,7 @@ from solvers.pdlp.control import SIZE, Control
 from solvers.pdlp.distributed.group import DeviceGroup
 from solvers.pdlp.kernels.matrix import REAL_BYTES
 from solvers.pdlp.layout import to_device
-from solvers.pdlp.scaling import drawn_rows, find_scaling, spectral_norm
+from solvers.pdlp.scaling import drawn_rows, find_scaling, spectral_norm, sums_of_blocks
 from solvers.pdlp.settings import DEFAULT, ExecutionSettings, Settings
 from solvers.pdlp.state import (
     Coefficients,
@@ -43,6 +43,7 @@ from solvers.pdlp.state import (
     State,
     partial_sums,
     squares,
+    zeros,
 )
 from solvers.pdlp.state import of_rows as of_side
 from solvers.pdlp.termination import Criteria
@@ -151,7 +152,9 @@ class Beginning:
         """Return the beginning of a problem that is on its device."""
         return cls(
             x=there.columns_to_device(first_x(there.original, start, options.threads)),
-            y=there.rows_to_device(first_y(there.original, start)),
+            y=zeros(there.coefficients.by_row, there.device)
+            if start is None or start.row_dual is None
+            else there.rows_to_device(first_y(there.original, start)),
             drawn=drawn_rows(there.coefficients, there.device, options.seed),
         )
 
@@ -323,11 +326,15 @@ def _control(
 
 def _first_weight(there: DeviceProblem) -> float:
     """Return the weight to begin with, (1 + ||c||) / (1 + ||b||) of the scaled problem."""
-    problem = there.original
-    cost, sides = there.column_scale(), there.row_scale()
-    cost *= problem.cost
-    sides *= side_sizes(problem.row_lower, problem.row_upper)  # an equation counts once
-    return float(suggested_weight(euclidean(cost), euclidean(sides)))
+    by_row, by_column = there.coefficients.by_row, there.coefficients.by_column
+    squares = [
+        sums_of_blocks("size_sums", matrix, there.device, 1, *values).item()
+        for matrix, values in (
+            (by_column, (there.cost, there.cost, there.column_metric)),
+            (by_row, (there.row_lower, there.row_upper, there.row_metric)),  # an equation once
+        )
+    ]
+    return float(suggested_weight(*np.sqrt(squares)))
 
 
 def suggested_weight(cost_norm: Any, side_norm: Any) -> Any:

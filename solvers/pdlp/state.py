@@ -89,6 +89,14 @@ def zeros(matrix: Matrix, device: Device) -> Any:
     return device.xp.zeros(matrix.rows) if isinstance(matrix, Slices) else matrix.zeros()
 
 
+def ones(matrix: Matrix, device: Device) -> Any:
+    """Return a vector of ones that products of the transpose are going to read."""
+    found = zeros(matrix, device)
+    for (own,) in own_parts(matrix, (found,)):
+        MATRIX["fill"](own.size, 1.0, own)
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Coefficients:
     """A (``by_row``) and A' (``by_column``), and the orders of rows (m,) and columns (n,).

@@ -160,11 +160,13 @@ def test_what_the_power_iteration_does_to_vectors_equals_the_twin(size, gpu):
     for name, before, given, out in (
         ("times_root", (weight,), (), q),
         ("divide", (), (0.3,), q),
+        ("fill", (), (2.5,), np.full(size, POISON)),
         ("quotient_sums", (q, image, weight), (), np.full(3 * blocks, POISON)),
+        ("size_sums", (np.where(q < 0.0, -np.inf, q), image, weight), (), np.full(blocks, POISON)),
     ):
-        count = (size, blocks) if name == "quotient_sums" else (size,)
+        count = (size, blocks) if name.endswith("sums") else (size,)
         there = gpu.to_device(out)
         MATRIX[name](*count, *given, *map(gpu.to_device, before), there)
         here = out.copy()
         MATRIX[name](*count, *given, *before, here)
-        assert np.array_equal(gpu.to_host(there), here), name
+        np.testing.assert_allclose(gpu.to_host(there), here, rtol=1e-14, err_msg=name)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.core.problem import side_sizes
 from solvers.pdlp.kernels.matrix import LARGEST, MATRIX, SUMMED, TOTAL
 from solvers.sparse.slices import Slices
 from tests.matrices import MATRICES, NAMES, any_matrix, each, matrix_of
@@ -156,3 +157,16 @@ def test_what_the_power_iteration_does_to_vectors(size):
     MATRIX["quotient_sums"](size, sums.size // 3, q, image, weight, sums)
     expected = [np.sum(one * other / weight) for one, other in ((q, q), (q, image), (image, image))]
     np.testing.assert_allclose(sums.reshape(3, -1).sum(axis=1), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1, 255, 256, 257, 9000])
+def test_sizes_of_bounds_and_a_vector_of_one_value(size):
+    generator = np.random.default_rng(size)
+    low, high = np.sort(generator.standard_normal((2, size)), axis=0)
+    low[::3], high[1::3], low[2::7] = -np.inf, np.inf, high[2::7]
+    metric = generator.uniform(0.1, 10.0, size)
+    filled, sums = np.full(size, np.nan), np.full(-(-size // SUMMED), np.nan)
+    MATRIX["fill"](size, 2.5, filled)
+    assert np.all(filled == 2.5)
+    MATRIX["size_sums"](size, sums.size, low, high, metric, sums)
+    assert sums.sum() == pytest.approx(np.sum(side_sizes(low, high) ** 2 * metric), rel=1e-12)

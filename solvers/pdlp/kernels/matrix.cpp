@@ -87,6 +87,11 @@ void divide(int count, double divisor, NumbersOut values, int threads) {
     parallel_for(threads, count, [&](std::int64_t i) { values[i] /= divisor; });
 }
 
+void fill(int count, double value, NumbersOut filled, int threads) {
+    check_length("filled", filled.size(), count);
+    parallel_for(threads, count, [&](std::int64_t i) { filled[i] = value; });
+}
+
 /// Elements that are summed one after the other.
 constexpr std::int64_t SUMMED = 256;
 
@@ -110,10 +115,29 @@ void quotient_sums(int count, int blocks, Numbers q, Numbers image, Numbers weig
     });
 }
 
+void size_sums(int count, int blocks, Numbers low, Numbers high, Numbers metric, NumbersOut sums,
+               int threads) {
+    check_length("low", low.size(), count);
+    check_length("high", high.size(), count);
+    check_length("metric", metric.size(), count);
+    check_length("blocks", blocks, (count + SUMMED - 1) / SUMMED);
+    check_length("sums", sums.size(), blocks);
+    const auto finite = [](double value) { return std::isfinite(value) ? std::fabs(value) : 0.0; };
+    parallel_for(threads, blocks, [&](std::int64_t block) {
+        double own = 0.0;
+        const std::int64_t end = std::min<std::int64_t>(count, (block + 1) * SUMMED);
+        for (std::int64_t i = block * SUMMED; i < end; ++i) {
+            const double size = std::max(finite(low[i]), finite(high[i])) * std::sqrt(metric[i]);
+            own += size * size;
+        }
+        sums[block] = own;
+    });
+}
+
 } // namespace
 
 NATIVE_MODULE(pdlp_matrix) {
     NATIVE_CONSTANTS(module, "solvers.pdlp.kernels.matrix", LARGEST, TOTAL, SUMMED);
-    NATIVE_KERNELS(module, square, times_root, divide, quotient_sums);
+    NATIVE_KERNELS(module, square, times_root, divide, fill, quotient_sums, size_sums);
     NATIVE_KERNELS_BY_INDEX(module, multiply, multiply_scaled, rescale, balance);
 }

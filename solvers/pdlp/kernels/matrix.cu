@@ -130,6 +130,11 @@ extern "C" __global__ void divide(int count, REAL divisor, REAL* __restrict__ va
     if (i < count) values[i] /= divisor;
 }
 
+extern "C" __global__ void fill(int count, REAL value, REAL* __restrict__ filled) {
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) filled[i] = value;
+}
+
 #define SUMMED 256
 
 // A thread sums a block of elements one after the other, as the twin does.
@@ -146,4 +151,22 @@ extern "C" __global__ void quotient_sums(
         own[2] += image[i] * image[i] / weight[i];
     }
     for (int which = 0; which < 3; ++which) sums[which * blocks + block] = own[which];
+}
+
+__device__ __forceinline__ REAL finite_size(REAL value) {
+    return value - value == REAL(0) ? fabs(value) : REAL(0);
+}
+
+extern "C" __global__ void size_sums(
+    int count, int blocks, const REAL* __restrict__ low, const REAL* __restrict__ high,
+    const REAL* __restrict__ metric, REAL* __restrict__ sums) {
+    const int block = blockIdx.x * blockDim.x + threadIdx.x;
+    if (block >= blocks) return;
+    REAL own = 0;
+    const int end = min(count, (block + 1) * SUMMED);
+    for (int i = block * SUMMED; i < end; ++i) {
+        const REAL size = fmax(finite_size(low[i]), finite_size(high[i])) * sqrt(metric[i]);
+        own += size * size;
+    }
+    sums[block] = own;
 }

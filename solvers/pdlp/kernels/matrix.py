@@ -142,6 +142,14 @@ DIVIDE = Kernel(
     work=lambda values: int(values["count"]),
 )
 
+FILL = Kernel(
+    name="fill",
+    arguments=arguments("int count; real value; out real[] filled"),
+    contract="filled (count,) becomes the value, in all its elements; device and twin agree.",
+    launch=by_owner("count"),
+    work=lambda values: int(values["count"]),
+)
+
 SUMMED = 256
 """Elements whose products are summed one after the other; blocks of them are summed in pairs."""
 
@@ -155,9 +163,22 @@ QUOTIENT_SUMS = Kernel(
     work=lambda values: STEPS_PER_LOOK * int(values["count"]),
 )
 
+SIZE_SUMS = Kernel(
+    name="size_sums",
+    arguments=arguments("int count, blocks; real[] low, high, metric; out real[] sums"),
+    contract="sums (blocks,) become what each block of SUMMED elements has of the sum of squares "
+    "of the larger finite one of low and high (count,), in magnitude, or zero without any, times "
+    "the root of metric (count,); device and twin give the same bits but for contracted products.",
+    launch=by_owner("blocks", block=WARP),
+    work=lambda values: STEPS_PER_LOOK * int(values["count"]),
+)
+
 MATRIX = Family(
     "solvers.pdlp.kernels",
     "matrix",
-    (MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE, SQUARE, TIMES_ROOT, DIVIDE, QUOTIENT_SUMS),
+    (
+        *(MULTIPLY, MULTIPLY_SCALED, RESCALE, BALANCE),
+        *(SQUARE, TIMES_ROOT, DIVIDE, FILL, QUOTIENT_SUMS, SIZE_SUMS),
+    ),
     foreseen=stored_types(""),
 )
