@@ -4,8 +4,9 @@
     python -m benchmarks.constants walkers FOLDER --models csched010 rout ... [--work 0.002]
     python -m benchmarks.constants pdlp FOLDER --models adlittle grow7 ... [--tolerance 1e-6]
     python -m benchmarks.constants knapsack FOLDER --models one-circle-200 choice-weakly-100 ...
-        [--only TEXT ...] [--besides TEXT ...] [--most 4] [--seeds 1 2] [--at-once 2]
-        [--stop-after 3600] [--runs FILE] [--launcher ccache] [--table NAME] [--page PAGE]
+        [--only TEXT ...] [--besides TEXT ...] [--given KEY=VALUE ...] [--start] [--most 4]
+        [--seeds 1 2] [--at-once 2] [--stop-after 3600] [--runs FILE] [--launcher ccache]
+        [--table NAME] [--page PAGE]
 
 FOLDER holds INSTANCES.csv (see ``mip_sets.py`` and ``lp_sets.py``); a linear model may be a file as
 well. Constants are found in the source (``constants_in_source.py``), and a copy of the program has
@@ -14,7 +15,8 @@ the models one after the other (``constants_runs.py``), the first ``--most`` of 
 enter a function that names it: mixed-integer ones by heuristics alone, in work that every run
 repeats, or for ``--time-limit`` seconds with branch and bound; linear ones by PDLP on a CPU.
 ``--heuristic`` names one that has the turns where it is not the constant's own. Knapsack problems
-are drawn.
+are drawn. ``--given`` has constants that differ in all runs, such as a size from which on something
+is done: then smaller models show what constants of that are worth.
 
 A mixed-integer model differs where its point does, and by its gap; a linear one where the number of
 iterations does, and by its logarithm; a knapsack problem by its states or nodes. The program as it
@@ -26,6 +28,7 @@ file that is given every process's result as it comes, and from which a run goes
 from __future__ import annotations
 
 import argparse
+import ast
 import dis
 import json
 import math
@@ -42,7 +45,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.constants_changed import COPY, FIXED, FOLDERS, NATIVE, build, is_current, use_copy
-from benchmarks.constants_in_source import ROOT, Constant, find
+from benchmarks.constants_in_source import ROOT, Constant, Value, find
 from benchmarks.constants_page import WORDS, write_page
 from benchmarks.constants_runs import ENGINES, SOLVE, WALKERS, files_of, group_of
 from benchmarks.halves import HALVES, half_of
@@ -242,10 +245,12 @@ def _earlier(arguments: argparse.Namespace) -> list[Found]:
 def _child(task: Task, arguments: argparse.Namespace, pipe: Any) -> None:
     """Solve the models of a task with the program of the copy, and tell of it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    use_copy(task.constant, task.factor)
+    constants = constants_of(arguments.engine)
+    own = [] if task.constant is None else [(task.constant, task.constant.times(task.factor))]
+    use_copy([*_given(constants, arguments), *own])
     found = Found(*task.name)
     watched = COPY / ENGINES[arguments.engine]
-    known = {one.name.rpartition(".")[2] for one in constants_of(arguments.engine)}
+    known = {one.name.rpartition(".")[2] for one in constants}
     for name, path, best in files_of(arguments):
         if name in task.models:
             entered: set[types.CodeType] = set()
@@ -267,6 +272,15 @@ def _child(task: Task, arguments: argparse.Namespace, pipe: Any) -> None:
     os._exit(0)
 
 
+def _given(
+    constants: Sequence[Constant], arguments: argparse.Namespace
+) -> list[tuple[Constant, Value]]:
+    """Return the constants that have another value in all runs."""
+    told = dict(text.split("=") for text in arguments.given)
+    known = {one.key: one for one in constants}
+    return [(known[key], ast.literal_eval(value)) for key, value in told.items()]
+
+
 def _watch(entered: set[types.CodeType], folder: str) -> None:
     """Collect the functions of a folder that are called from now on."""
 
@@ -286,7 +300,8 @@ def reached(constant: Constant, base: Found, arguments: argparse.Namespace) -> t
     is_native = any(one.endswith(NATIVE) for one in files)
     if is_native and not files[0].startswith(FOLDERS):
         return ()
-    if constant.name in FIXED or any(one.endswith(".cu") for one in files):
+    is_fixed = is_native and constant.name in FIXED
+    if is_fixed or any(one.endswith(".cu") for one in files):
         return ()
     word = constant.name.rpartition(".")[2]
     folder = ENGINES[arguments.engine]
@@ -370,10 +385,12 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--work", type=float, default=0.25, help="billions of entries of a model")
     parser.add_argument("--time-limit", type=float, help="seconds of a model, instead of work")
     parser.add_argument("--tolerance", type=float, default=1e-6)
+    parser.add_argument("--start", action="store_true", help="begin at part of a point")
     parser.add_argument("--iteration-limit", type=int, default=20_000)
     parser.add_argument("--most", type=int, default=99, help="models for one constant")
     parser.add_argument("--only", nargs="+", default=[], help="parts of the constants' names")
     parser.add_argument("--besides", nargs="+", default=[], help="parts of names to leave out")
+    parser.add_argument("--given", nargs="+", default=[], help="KEY=VALUE of constants in all runs")
     parser.add_argument("--heuristic", default="", help="folder of the one that has all turns")
     parser.add_argument("--seeds", nargs="*", type=int, default=[])
     parser.add_argument("--at-once", type=int, default=1)

@@ -13,9 +13,10 @@ import shutil
 import subprocess
 import sys
 import types
+from collections.abc import Sequence
 from typing import Any
 
-from benchmarks.constants_in_source import ROOT, Constant, find
+from benchmarks.constants_in_source import ROOT, Constant, Value, find
 
 COPY = ROOT / "build" / "constants"
 
@@ -108,36 +109,40 @@ def _read_when_loaded(file: str, constants: list[Constant]) -> str:
     return "\n".join(lines)
 
 
-def use_copy(constant: Constant | None, factor: float) -> None:
-    """Let this process import the program from the copy, with so many times a constant."""
+def use_copy(values: Sequence[tuple[Constant, Value]]) -> None:
+    """Let this process import the program from the copy, with other values of constants."""
     for name in [name for name in sys.modules if name.partition(".")[0] in PACKAGES]:
         del sys.modules[name]
-    sys.meta_path.insert(0, _Finder(constant, factor))
-    if constant is not None:
-        value = constant.times(factor)
-        files = [file for file, _, _ in constant.places if file.endswith(NATIVE)]
-        os.environ[CHANGED] = ";".join(f"{file}:{constant.name}={value!r}" for file in files)
+    sys.meta_path.insert(0, _Finder(values))
+    os.environ[CHANGED] = ";".join(
+        f"{file}:{constant.name}={value!r}"
+        for constant, value in values
+        for file, _, _ in constant.places
+        if file.endswith(NATIVE)
+    )
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the program in the copy, one constant of Python with another value."""
+    """Finds the program in the copy, some constants of Python with other values."""
 
-    def __init__(self, constant: Constant | None, factor: float) -> None:
-        self._constant = constant
-        self._factor = factor
+    def __init__(self, values: Sequence[tuple[Constant, Value]]) -> None:
+        self._places = [
+            (str(COPY / file), begin, end, repr(value).encode())
+            for constant, value in values
+            for file, begin, end in constant.places
+        ]
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
         """Return where a module of the program is, or None for other modules."""
         if fullname.partition(".")[0] not in PACKAGES:
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path or [str(COPY)])
-        if spec is None or spec.origin is None or self._constant is None:
-            return spec
-        for file, begin, end in self._constant.places:
-            if spec.origin == str(COPY / file):
-                text = (COPY / file).read_bytes()
-                value = repr(self._constant.times(self._factor)).encode()
-                spec.loader = _Text(fullname, spec.origin, text[:begin] + value + text[end:])
+        own = [place for place in self._places if spec is not None and place[0] == spec.origin]
+        if spec is not None and spec.origin is not None and own:
+            text = (COPY / spec.origin).read_bytes()
+            for _, begin, end, value in sorted(own, reverse=True):
+                text = text[:begin] + value + text[end:]
+            spec.loader = _Text(fullname, spec.origin, text)
         return spec
 
 

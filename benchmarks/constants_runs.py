@@ -41,6 +41,12 @@ LARGEST = 1_000_000
 SMALL_LARGEST, SMALL_CAPACITY, BATCH_ITEMS = 1_000, 100_000, 50
 """Largest weight, and capacity, of problems with small weights, and items of those of a batch."""
 
+START_TOLERANCE = 1e-2
+"""Tolerance of the solve whose point is another's start."""
+
+FRACTIONS = 600
+"""Denominator of a drawn knapsack problem's numbers that are fractions."""
+
 KNAPSACK_SECONDS = 60.0
 """Limit of a knapsack problem, which only constants that do not go well reach."""
 
@@ -67,7 +73,9 @@ def files_of(arguments: argparse.Namespace) -> list[tuple[str, Path, float | Non
         return [(name, known[name].path, known[name].best) for name in arguments.models]
     from benchmarks import lp_sets
 
-    paths = {name: Path(name) for name in arguments.models if Path(name).is_file()}
+    paths = {
+        name: Path(name) for name in arguments.models if Path(name).is_file() or "-at-" in name
+    }
     index = lp_sets.read_index(arguments.folder, ("lp", "mip", "infeasible", "unbounded"))
     known_paths = {one.name: one.path for one in index}
     return [(name, paths.get(name) or known_paths[name], None) for name in arguments.models]
@@ -87,14 +95,25 @@ def mixed_integer(
         options |= alone
     else:
         options |= {"time_limit": arguments.time_limit, "threads": 2}
-    problem = gb.read(str(path))
+    problem, start = gb.read(str(path)), None
     table = turns_of(group) if group else TABLE
     with mock.patch.object(heuristic_stage, "TABLE", table):
-        outcome = gb.solve(problem, **options)
+        if arguments.start:
+            first = gb.solve(problem, **options)
+            start = gb.Start(x=_in_part(first.x, problem.integrality))
+        outcome = gb.solve(problem, start=start, **options)
     has_point = bool(np.isfinite(outcome.objective))
     x = np.asarray(outcome.x) if has_point else np.zeros(0)
     objective = outcome.objective if has_point else None
     return _digest([x]), primal_gap(objective, best, -1.0 if problem.maximize else 1.0)
+
+
+def _in_part(x: Any, integers: Any) -> Any:
+    """Return a point without its continuous columns, and without every other integer one."""
+    part = np.array(x, dtype=np.float64)
+    part[~np.asarray(integers, dtype=bool)] = np.nan
+    part[1::2] = np.nan
+    return part
 
 
 def _digest(points: Sequence[Any]) -> str:
@@ -140,22 +159,44 @@ def walks(
 def linear(
     path: Path, best: float | None, seed: int, group: str, arguments: argparse.Namespace
 ) -> Result:
-    """Solve a linear program by PDLP on a CPU, and compare iterations by their logarithm."""
+    """Solve a linear program by PDLP on a CPU, and compare iterations by their logarithm.
+
+    With ``--start`` it begins at what a solve to :data:`START_TOLERANCE` finds, each value half of
+    it to half as much again.
+    """
     import gpu_bridge as gb
 
-    outcome = gb.solve(
-        gb.read(str(path)).relaxation(),
-        method="pdlp",
-        device="cpu",
-        threads=1,
-        seed=seed,
-        tolerance=arguments.tolerance,
-        iteration_limit=arguments.iteration_limit,
-        crossover="off",
-        explain=False,
-    )
+    problem = _family(path.name) if "-at-" in path.name else gb.read(str(path)).relaxation()
+    options: dict[str, Any] = {
+        "method": "pdlp",
+        "device": "cpu",
+        "threads": 1,
+        "seed": seed,
+        "iteration_limit": arguments.iteration_limit,
+        "crossover": "off",
+        "explain": False,
+    }
+    start = None
+    if arguments.start:
+        first = gb.solve(problem, tolerance=START_TOLERANCE, **options)
+        rng = np.random.default_rng(seed)
+        x, y = (v * rng.uniform(0.5, 1.5, v.size) for v in (first.x, first.row_dual))
+        start = gb.Start(x=x, row_dual=y)
+    outcome = gb.solve(problem, start=start, tolerance=arguments.tolerance, **options)
     iterations = int(outcome.statistics.get("iterations", 0))
     return f"{iterations} {outcome.solution_status.name}", math.log(iterations + SHIFT)
+
+
+def _family(name: str) -> Any:
+    """Return the program ``FAMILY-at-NONZEROS``."""
+    import gpu_bridge as gb
+    from benchmarks.families import FAMILIES
+
+    family, size = name.split("-at-")
+    lp = FAMILIES[family].make(int(size), 0)
+    return gb.Problem.from_arrays(
+        lp.cost, lp.matrix, lp.row_lower, lp.row_upper, lower=lp.lower, upper=lp.upper
+    )
 
 
 def knapsack(
@@ -166,7 +207,8 @@ def knapsack(
     Its name is ``one-CLASS-ITEMS``, ``choice-KIND-CLASSES``, ``several-CLASS-ITEMS`` (``unlike``
     for knapsacks of unlike sizes) or ``rows-ROWS-ITEMS``, a class with ``_`` for a hyphen and ``+``
     for a space; ``small-KIND-ITEMS`` has small weights (``knapsack_tables.py``),
-    ``many-CLASS-COUNT`` is a batch, and a file under FOLDER is read.
+    ``many-CLASS-COUNT`` is a batch, and a file under FOLDER is read. ``fraction-CLASS-ITEMS`` is
+    one knapsack with numbers of so many :data:`FRACTIONS`.
     """
     from benchmarks import knapsack as knapsack_files
 
@@ -218,6 +260,8 @@ def _drawn(form: str, kind: str, size: int, seed: int) -> Any:
 
     if form == "one":
         return _model_of(knapsack_classes.instance(_class(kind), size, LARGEST, seed))
+    if form == "fraction":
+        return _model_of(knapsack_classes.instance(_class(kind), size, LARGEST, seed), FRACTIONS)
     if form == "small":
         capacity = SMALL_CAPACITY + seed
         return _model_of(
@@ -231,13 +275,13 @@ def _drawn(form: str, kind: str, size: int, seed: int) -> Any:
     return several.as_model(several.drawn(_class(kind), size, 5, seed, form == "several"))
 
 
-def _model_of(one: Any) -> Any:
+def _model_of(one: Any, denominator: int = 1) -> Any:
     from solvers.core.problem import Problem
 
     return Problem.from_arrays(
-        one.profit.astype(np.float64),
-        one.weight[None, :].astype(np.float64),
-        row_upper=[float(one.capacity)],
+        one.profit / denominator,
+        one.weight[None, :] / denominator,
+        row_upper=[one.capacity / denominator],
         upper=one.copies.astype(np.float64),
         integrality=np.ones(one.num_items, dtype=bool),
         maximize=True,
