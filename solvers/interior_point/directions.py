@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.vectors import inner
+from solvers.core.vectors import euclidean, inner
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import (
     Falls,
@@ -59,6 +59,7 @@ class Newton:
     tau_x: FloatArray
     tau_y: FloatArray
     curvature: float
+    missing: tuple[float, float]
 
     @classmethod
     def at(
@@ -76,7 +77,8 @@ class Newton:
         missing = dx[bounded] - form.u
         # -(c + u v/t)'dx + b'dy + u'(v/t)u, as a sum of squares, which rounding keeps positive
         curvature = inner(lower_weight * dx, dx) + inner(upper_weight * missing, missing)
-        return cls(form, point, residuals, system, upper_weight, dx, dy, curvature)
+        missing = euclidean(residuals.dual), euclidean(residuals.primal)
+        return cls(form, point, residuals, system, upper_weight, dx, dy, curvature, missing)
 
     def direction(self, eta: float, pairs: Pairs, *, keep_tau: bool = False) -> Point:
         """Return the direction that takes ``eta`` off the residuals and adds ``pairs``.
@@ -90,7 +92,7 @@ class Newton:
         upper_part = (pairs.tv - eta * p.v * r.upper) / p.t
         f = eta * r.dual - pairs.xz / x
         f[bounded] += upper_part
-        dx, dy = self.system.solve(f, eta * r.primal)
+        dx, dy = self.system.solve(f, eta * r.primal, self.missing)
         slope = inner(form.c, dx) + inner(form.u * self.weight, dx[bounded]) - inner(form.b, dy)
         top = eta * r.gap + slope + inner(form.u, upper_part) + pairs.gap / p.tau
         dtau = 0.0 if keep_tau else top / (p.kappa / p.tau + self.curvature)

@@ -22,6 +22,7 @@ steps taken so far (Saad and Schultz 1986, flexible form of Saad 1993) still get
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -49,57 +50,58 @@ def refined(
     precondition: Callable[[FloatArray, FloatArray], Pair],
     right: Pair,
     first: Pair,
-    sizes: tuple[float, float],
-    enough: float,
-) -> tuple[Pair, float]:
-    """Return a solution of a system in two parts, from a ``first`` one, and its error.
+    limits: tuple[float, float],
+) -> tuple[Pair, tuple[float, float]]:
+    """Return a solution of a system in two parts, from a ``first`` one, and its residual's norms.
 
-    The error is the 2-norm of the residual, each part measured against its ``sizes``; refinement
-    ends where it is ``enough``.
+    Each part of the residual is measured against its limit; refinement ends where the 2-norm of
+    both is one.
     """
 
-    def weighted(pair: Pair) -> FloatArray:
-        return np.concatenate([pair[0] / sizes[0], pair[1] / sizes[1]])
+    def along(one: Pair, other: Pair) -> float:
+        parts = zip(one, other, limits, strict=True)
+        return sum(inner(a, b) / limit**2 for a, b, limit in parts)
 
-    n = right[0].size
-    target = weighted(right)
+    def residual_of(point: Pair) -> tuple[Pair, tuple[float, float], float]:
+        image = operator(point)
+        residual = right[0] - image[0], right[1] - image[1]
+        norms = euclidean(residual[0]), euclidean(residual[1])
+        return residual, norms, math.hypot(norms[0] / limits[0], norms[1] / limits[1])
+
     x = first
-    residual = target - weighted(operator(x))
-    best, error = x, euclidean(residual)
-    if not np.isfinite(error):
-        return (np.zeros_like(right[0]), np.zeros_like(right[1])), 1.0
-    if error <= enough:
-        return best, error
+    residual, left, error = residual_of(x)
+    best = x, left
+    if not math.isfinite(error):
+        nothing = np.zeros_like(right[0]), np.zeros_like(right[1])
+        return nothing, (euclidean(right[0]), euclidean(right[1]))
     # steps z_k and their images q_k, made orthonormal
     steps: list[Pair] = []
-    images: list[FloatArray] = []
-    for _ in range(STEPS - 1):
-        step = precondition(residual[:n] * sizes[0], residual[n:] * sizes[1])
-        image = weighted(operator(step))
+    images: list[Pair] = []
+    while error > 1.0 and len(steps) < STEPS - 1:
+        step = precondition(*residual)
+        image = operator(step)
         for q, z in zip(images, steps, strict=True):
-            along = inner(q, image)
-            image = image - along * q
-            step = (step[0] - along * z[0], step[1] - along * z[1])
-        size = euclidean(image)
-        if not (np.isfinite(size) and size > 0.0):
+            part = along(q, image)
+            image, step = _less(image, part, q), _less(step, part, z)
+        size = math.sqrt(along(image, image))
+        if not (math.isfinite(size) and size > 0.0):
             break
-        image, step = image / size, (step[0] / size, step[1] / size)
-        along = inner(image, residual)
-        x = (x[0] + along * step[0], x[1] + along * step[1])
+        image, step = (image[0] / size, image[1] / size), (step[0] / size, step[1] / size)
+        x = _less(x, -along(image, residual), step)
         before = error
-        residual = target - weighted(operator(x))
-        error = euclidean(residual)
+        residual, left, error = residual_of(x)
         images.append(image)
         steps.append(step)
+        if error < before:
+            best = x, left
         if not error < 0.9 * before:
-            if error < before:
-                best = x
-            error = min(error, before)
             break
-        best = x
-        if error <= enough:
-            break
-    return best, error
+    return best
+
+
+def _less(pair: Pair, part: float, other: Pair) -> Pair:
+    """Return a pair less part of another."""
+    return pair[0] - part * other[0], pair[1] - part * other[1]
 
 
 PRIMAL_REGULARISATION, DUAL_REGULARISATION = 1e-8, 1e-11
@@ -118,6 +120,12 @@ and at most. What a direction misses comes back in the residuals of the next ite
 need be no smaller than those. Models of Netlib take 927 iterations and 5,184 solves, and 928 and
 7,107 with 1e-10 throughout; 1e-3 for each unit 927 and 5,354, and 0.1 with one model more 974 and
 5,397. With 1e-12 and 1e-7 throughout `greenbea`, with 1e-9 `cycle` ended short of 1e-8."""
+
+OF_MISSING = 1e-2
+"""Part of what the iterate leaves of an equation that a direction may miss of it. Near the optimum
+the right side of A dx = g is what is left itself, of which the rule above asks a hundredth of the
+error: eight digits of a residual of 1e-6. With this the models of Netlib take 929 iterations and
+4,736 solves, and 928 and 5,154 without; with 0.1 ``cycle`` takes 39 instead of 20."""
 
 PIVOT_SHARE = 1e-14
 """Part of a pivot that is added to it, which rounding cannot outweigh where equations depend on
@@ -295,13 +303,24 @@ class LinearSystem:
         self._falling = min(PRIMAL_REGULARISATION, max(LEAST_PRIMAL, fallen))
         self._enough = min(MOST_RESIDUAL, max(LEAST_RESIDUAL, RESIDUAL_BY_ERROR * error))
 
-    def solve(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return (dx, dy), refined on the system without regularisation."""
+    def solve(
+        self, f: FloatArray, g: FloatArray, missing: tuple[float, float] = (0.0, 0.0)
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return (dx, dy), refined on the system without regularisation.
+
+        ``missing`` are the 2-norms of what the iterate leaves of the equations that f and g are of:
+        a direction need not hold them more closely than to a part of that.
+        """
         began = time.perf_counter()
         first = self._solve_once(f, g)
         lost = ROUNDING * euclidean(first[0])
         sizes = self._size(f), max(self._size(g), lost / self._enough)
-        point, error = refined(self._times, self._solve_once, (f, g), first, sizes, self._enough)
+        f_limit, g_limit = (
+            max(self._enough * size, OF_MISSING * norm)
+            for size, norm in zip(sizes, missing, strict=True)
+        )
+        point, left = refined(self._times, self._solve_once, (f, g), first, (f_limit, g_limit))
+        error = math.hypot(left[0] / sizes[0], left[1] / sizes[1])
         self.latest_residual, self.worst_residual = error, max(error, self.worst_residual)
         self.seconds_solving += time.perf_counter() - began
         return point

@@ -211,3 +211,19 @@ def test_what_rounding_leaves_of_equations_is_no_reason_to_regularise_more() -> 
         assert not system.is_useless
         assert np.linalg.norm(A @ dx) <= 1e-13 * np.linalg.norm(dx)
         assert A.T @ dy - dx == pytest.approx(f, abs=1e-9)
+
+
+def test_what_an_iterate_leaves_decides_how_far_a_direction_is_refined() -> None:
+    rng = np.random.default_rng(3)
+    A = matrix(rng, 20, 45)
+    system = analysed(A, kept_sets(45)[1], OnHost())
+    system.factorise(np.exp(rng.normal(0.0, 6.0, 45)))
+    system.follow(1.0, 1e-8)
+    f, g = rng.normal(size=45), 1e-7 * rng.normal(size=20)
+    system.solve(f, g)
+    strict = system.solves
+    dx, dy = system.solve(f, g, (1.0, 1.0))
+    assert system.solves - strict == 1 < strict
+    dual = A.T @ dy - system.diagonal * dx - f
+    assert np.linalg.norm(A @ dx - g) <= 1e-2
+    assert np.linalg.norm(dual) <= 1e-2
