@@ -54,7 +54,7 @@ class CuDSS:
 
     def __init__(self, device: Device, progress: Progress) -> None:
         self.entries = self.replaced_pivots = 0
-        self.bytes_needed = 0.0
+        self.bytes_needed = self.seconds_needed = 0.0  # of seconds nothing is predicted
         self._device = device
         loaded = names.library()
         self._library, self._version = loaded.functions, loaded.version

@@ -182,6 +182,10 @@ class Factorisation(Protocol):
         """Memory that is free where they go."""
 
     @property
+    def seconds_needed(self) -> float:
+        """What a factorisation takes at the least, as predicted by the analysis."""
+
+    @property
     def replaced_pivots(self) -> int:
         """Pivots of the latest factorisation that were too small, and replaced."""
 

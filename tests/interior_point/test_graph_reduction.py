@@ -53,7 +53,8 @@ def ladder(steps: int, rungs: int) -> np.ndarray:
 def fill_of(dense: np.ndarray, order: np.ndarray) -> float:
     above = sp.csc_array(np.triu(dense[np.ix_(order, order)], 1))
     indices = above.indices.astype(np.int32)
-    return float(count_entries(above.indptr.astype(np.int64), indices, np.inf))
+    counts = np.zeros(above.shape[0], dtype=np.int64)
+    return float(count_entries(above.indptr.astype(np.int64), indices, np.inf, counts))
 
 
 @through(

@@ -44,7 +44,8 @@ def entries(lower: sp.csc_array, order: np.ndarray) -> float:
     whole = sp.csc_array(lower + sp.tril(lower, -1).T)[order][:, order]
     above = sp.csc_array(sp.triu(whole, 1))
     indices = above.indices.astype(np.int32)
-    return float(count_entries(above.indptr.astype(np.int64), indices, np.inf))
+    counts = np.zeros(above.shape[0], dtype=np.int64)
+    return float(count_entries(above.indptr.astype(np.int64), indices, np.inf, counts))
 
 
 @through("seed", range(12))

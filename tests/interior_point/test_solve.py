@@ -17,7 +17,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.interior_point import analysis, directions
+from solvers.interior_point import analysis, directions, on_host
 from solvers.interior_point.on_host import OnHost
 from tests.cases import through
 from tests.interior_point.lps import of_every_kind
@@ -212,6 +212,19 @@ def test_a_system_that_does_not_fit_is_refused_in_words(monkeypatch: pytest.Monk
     with pytest.raises(DeviceError, match=r"needs about .* GB"):
         solved(problem)
     outcome = gpu_bridge.solve(problem, method="ipm")
+    assert "HiGHS's interior point takes over" in outcome.log
+    assert outcome.objective == pytest.approx(225494.963162)
+
+
+def test_factorisations_that_outlast_the_limit_are_refused_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(on_host, "OPERATIONS_PER_SECOND", 1.0)
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    assert solved(problem).solution_status is SolutionStatus.OPTIMAL  # without a limit
+    with pytest.raises(DeviceError, match=r"for its factorisations, of [\d,]+ entries each"):
+        interior_point.solve(problem, TIGHT, Progress(time_limit=60.0))
+    outcome = gpu_bridge.solve(problem, method="ipm", time_limit=60)
     assert "HiGHS's interior point takes over" in outcome.log
     assert outcome.objective == pytest.approx(225494.963162)
 
