@@ -255,6 +255,19 @@ def table_cells(row: Row) -> list[Any]:
     return [row.name, row.nonzeros, *measured]
 
 
+def line(row: Row) -> str:
+    """Return what one model came to."""
+
+    def told(seconds: float | None) -> str:
+        return "-" if seconds is None else f"{seconds:.3f}"
+
+    alone = (f"{way} {told(one)}" for way, one in zip(ALONE, row.alone, strict=True))
+    return (
+        f"{row.name} ({row.nonzeros:,}): auto {told(row.auto)} by {row.winner or 'no race'}; "
+        f"{', '.join(alone)}; auto / best {told(row.ratio)}"
+    )
+
+
 def programs(arguments: argparse.Namespace) -> Iterator[tuple[str, Problem]]:
     """Yield the names and the models asked for, one at a time."""
     for entry in choose(read_index(arguments.folder), arguments.models):
@@ -298,7 +311,7 @@ def main() -> None:
                 timed(problem, arguments, options, arguments.time_limit)
         row = measure(name, problem, arguments)
         rows.append(row)
-        print(f"{row.name}: {row.winner or 'no race'}, auto / best {row.ratio}", flush=True)
+        print(line(row), flush=True)
     cells = [table_cells(row) for row in rows]
     print_table("Race", COLUMNS, cells)
     raced = [row for row in rows if row.winner and row.ratio is not None]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 PARALLEL_FROM = 10_000_000
@@ -62,6 +64,29 @@ def give_back(nonzeros: int) -> None:
         library.free(block)
     library.malloc_trim(0)
     library.free(last)
+
+
+MAPPED_FROM, MAPPED_AT_THE_MOST, THRESHOLD = 2**20, 32 * 2**20, -3
+"""Bytes from which an array has a mapping of its own meanwhile, those to which the C library comes
+by itself where such arrays were freed, and its name for the number (``M_MMAP_THRESHOLD``)."""
+
+
+@contextlib.contextmanager
+def mapped_arrays(nonzeros: int) -> Iterator[None]:
+    """Let what arrays leave go back to the system at once, during work on a large model.
+
+    What lies between others, freed and too small for the next, counted for up to 0.6 models of two
+    million nonzeros on a CPU. To map 400 iterations' vectors took 0.1 of 5 s.
+    """
+    library = _c_library() if nonzeros >= WORTH_IT else None
+    if library is None:
+        yield
+        return
+    library.mallopt(THRESHOLD, MAPPED_FROM)
+    try:
+        yield
+    finally:
+        library.mallopt(THRESHOLD, MAPPED_AT_THE_MOST)
 
 
 def _c_library() -> ctypes.CDLL | None:

@@ -23,7 +23,7 @@ from solvers.core.device import (
 )
 from solvers.core.errors import DeviceError
 from solvers.core.lp_answer import Norms, solve_with_rows_given, with_feasible_point
-from solvers.core.machine import give_back
+from solvers.core.machine import give_back, mapped_arrays
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem, side_sizes
@@ -114,7 +114,9 @@ def solve(
     while outcome is None:
         full = None
         try:
-            outcome = run_with_alternate_scalings(request, settings)
+            on_host = request.device.kind == "cpu"
+            with mapped_arrays(problem.num_nonzeros if on_host else 0):
+                outcome = run_with_alternate_scalings(request, settings)
             if isinstance(request.device, DeviceGroup):
                 request.device.disconnect()
         except Exception as error:
