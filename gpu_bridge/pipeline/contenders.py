@@ -156,8 +156,6 @@ def make_contenders(
 
     HiGHS's interior point has a core beside ours or waits for its end: on two cores both at once,
     beside simplex, took 1.1 to 1.4 times as long (`ch`, `df2177`, `ge`, `pds-06`).
-
-    On a GPU PDLP begins a moment before the others (``turns.py``).
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
@@ -167,19 +165,17 @@ def make_contenders(
     spare = max(1, cores - len(names) + (0 if two and beside else 1))
     at_once = device != "cpu" or len(names) <= cores or problem.num_nonzeros >= PDLP_ALONE_NONZEROS
 
-    def after_first_order(progress: Progress, algorithm: str, start: Start | None) -> Outcome:
-        if device != "cpu" and PDLP in names:
-            turns.give_head_start()
+    def reference(progress: Progress, algorithm: str, start: Start | None) -> Outcome:
         in_child = algorithm == SIMPLEX or PDLP in names
         return _reference(algorithm, problem, options, progress, start, in_child)
 
     runs: dict[str, Callable[[Progress], Outcome]] = {
-        SIMPLEX: lambda progress: after_first_order(progress, SIMPLEX, start),
+        SIMPLEX: lambda progress: reference(progress, SIMPLEX, start),
         # an interior point method has no use for a start, and would lose presolve by it
         IPM: lambda progress: (
             _interior_point(problem, options, progress, analyses, own_at_work, beside)
             if device == "cpu"
-            else after_first_order(progress, IPM, None)
+            else reference(progress, IPM, None)
         ),
         GPU_IPM: lambda progress: _beside_pdlp(problem, options, progress, analyses, turns),
         PDLP: lambda progress: _first_order(
@@ -203,11 +199,8 @@ def _first_order(
     unasked: bool,
 ) -> Outcome:
     """Run PDLP."""
-    try:
-        own = turns.first_order(progress)
-        return pdlp_route(problem, options, own, start, hedge=True, unasked=unasked)
-    finally:
-        turns.leave()
+    own = turns.first_order(progress)
+    return pdlp_route(problem, options, own, start, hedge=True, unasked=unasked)
 
 
 def _waited(progress: Progress, other_at_work: threading.Event) -> Progress:

@@ -4,9 +4,6 @@ Both are launched from one process, so each takes the interpreter's lock and the
 Interior point's time follows from the size of a model, PDLP's from how its error has fallen so far:
 it goes on alone while it is likely to be over first, and stands still while interior point iterates
 else. If that takes longer than it should, both go on, PDLP by launches of half an iteration each.
-
-HiGHS's engines, in threads and child processes, begin a moment after it. While PDLP gets ready it
-needs a core and the lock for each of many short calls, and what starts takes them away.
 """
 
 from __future__ import annotations
@@ -51,11 +48,6 @@ system of 365 hours, after a third of a second, promised the end after 1.5 s; it
 
 LIKELY = 1.5
 """The same where PDLP is to stand still if it takes longer, which costs most where it does not."""
-
-HEAD_START, SOON = 0.15, 0.07
-"""Seconds that PDLP is alone at most, and for which it still is if it is likely to end within them.
-Beside three threads that started, and two children that were given the model, it had its first
-block after 0.13 s on an H100 instead of 0.03 (130 thousand nonzeros)."""
 
 STANDING = 1.0 - PREPARING
 """Part of it for which PDLP stands still at most, what the iterations take from a cold start."""
@@ -130,7 +122,6 @@ class Turns:
         self._is_alone.set()
         self._standing_until = 0.0
         self._prepares = False
-        self._has_begun = threading.Event()
         self._first_order: _FirstOrder | None = None
 
     def is_shared(self, now: float) -> bool:
@@ -154,17 +145,8 @@ class Turns:
         self._first_order = _FirstOrder(parent, self)
         return self._first_order
 
-    def give_head_start(self) -> None:
-        """Wait until PDLP has begun and is not about to end."""
-        self._has_begun.wait(HEAD_START)
-
-    def leave(self) -> None:
-        """PDLP has ended."""
-        self._has_begun.set()
-
     def prepare(self, progress: Progress) -> None:
         """Wait until interior point would be ready before PDLP ends."""
-        self.give_head_start()
         self._wait(progress, lambda now: self._leaves(now, PREPARING, OPTIMISM, unknown=True))
         self._prepares = True
 
@@ -196,9 +178,6 @@ class Turns:
         """Take PDLP's error, and let it stand still while it is not its turn."""
         now = progress.seconds
         self._forecast.tell(now, error)
-        is_known = self.reports >= OBSERVED and not self._has_begun.is_set()
-        if is_known and self._forecast.end(now) - now > SOON:
-            self._has_begun.set()
         if error <= self._tolerance:  # it is there
             return
         while progress.seconds < self._standing_until and progress.should_stop() is None:

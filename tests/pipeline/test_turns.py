@@ -251,23 +251,6 @@ def test_a_point_that_is_held_is_taken_where_none_is_nearer() -> None:
     assert taken[0].x is near.candidate
 
 
-@pytest.mark.parametrize(("factor", "at_once"), [(1e30, False), (10.0, True)])
-def test_others_begin_once_pdlp_has_begun_and_is_not_about_to_end(
-    factor: float, at_once: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(turns, "HEAD_START", LONG)
-    clock, both = Clock(), Turns(100_000, 1e-6)
-    first_order = both.first_order(clock)
-    other = threading.Thread(target=both.give_head_start, daemon=True)
-    other.start()
-    reporting(first_order, clock, factor)
-    other.join(5 * LOOK_AGAIN)
-    assert other.is_alive() is not at_once
-    both.leave()
-    other.join(LONG)
-    assert not other.is_alive()
-
-
 @pytest.mark.parametrize(("factor", "shared"), [(1e10, False), (10.0, True)])
 def test_pdlp_makes_room_for_an_analysis_where_it_is_likely_to_be_later(
     factor: float, shared: bool, monkeypatch: pytest.MonkeyPatch
