@@ -77,8 +77,8 @@ class Newton:
         missing = dx[bounded] - form.u
         # -(c + u v/t)'dx + b'dy + u'(v/t)u, as a sum of squares, which rounding keeps positive
         curvature = inner(lower_weight * dx, dx) + inner(upper_weight * missing, missing)
-        missing = euclidean(residuals.dual), euclidean(residuals.primal)
-        return cls(form, point, residuals, system, upper_weight, dx, dy, curvature, missing)
+        left = euclidean(residuals.dual), euclidean(residuals.primal)
+        return cls(form, point, residuals, system, upper_weight, dx, dy, curvature, left)
 
     def direction(self, eta: float, pairs: Pairs, *, keep_tau: bool = False) -> Point:
         """Return the direction that takes ``eta`` off the residuals and adds ``pairs``.
