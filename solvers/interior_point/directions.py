@@ -141,8 +141,8 @@ def predictor_corrector(
     target = sigma * mu
     wanted = uniform(form, target) - now - products(form, affine)
     corrected = newton.direction(1.0 - sigma, wanted, keep_tau=keep_tau)
-    least = max(LEAST_PART, reach * reach)
-    direction, falls = _best_part(affine, falls, corrected, Falls.of(form, point, corrected), least)
+    change, least = corrected.moved(affine, -1.0), max(LEAST_PART, reach * reach)
+    direction, falls = _best_part(affine, falls, change, Falls.of(form, point, change), least)
     step = falls.longest_step
     for _ in range(correctors):
         if step >= 1.0:
@@ -156,9 +156,8 @@ def predictor_corrector(
             float(_into(trial.gap, aim)),
         )
         corrector = newton.direction(0.0, missing, keep_tau=keep_tau)
-        corrected = direction.moved(corrector, 1.0)
-        reached = Falls.of(form, point, corrected)
-        corrected, reached = _best_part(direction, falls, corrected, reached, LEAST_PART)
+        change = Falls.of(form, point, corrector)
+        corrected, reached = _best_part(direction, falls, corrector, change, LEAST_PART)
         before, further = step, reached.longest_step
         if further > step:
             direction, falls, step = corrected, reached, further
@@ -168,21 +167,23 @@ def predictor_corrector(
 
 
 def _best_part(
-    first: Point, falls: Falls, second: Point, other: Falls, least: float
+    first: Point, falls: Falls, change: Point, of_change: Falls, least: float
 ) -> tuple[Point, Falls]:
-    """Return the direction from ``first`` to ``second`` with the longest step, and its falls.
+    """Return a direction with the part of a change with which its step is longest, and its falls.
 
-    At least ``least`` of the way.
+    At least ``least`` of it. Falls are linear in the direction, so that no trial needs another.
     """
-    best, part, fastest = other, 1.0, other.fastest
+    part, best = 1.0, falls.moved(of_change, 1.0)
+    fastest = best.fastest
     for trial in np.linspace(1.0, least, TRIES + 1)[1:].tolist():
         if fastest <= 1.0:
             break  # nothing is in the way of a whole step
-        between = falls.towards(other, trial)
-        if between.fastest > fastest:
+        between = falls.moved(of_change, trial)
+        reached = between.fastest
+        if reached > fastest:
             break  # the fastest fall is a convex function of the part
-        best, part, fastest = between, trial, between.fastest
-    return (second, best) if part == 1.0 else (first.towards(second, part), best)
+        best, part, fastest = between, trial, reached
+    return first.moved(change, part), best
 
 
 def _into(values: FloatArray | float, aim: float) -> FloatArray:

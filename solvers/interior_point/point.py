@@ -28,10 +28,6 @@ class Point:
     tau: float
     kappa: float
 
-    def towards(self, other: Point, weight: float) -> Point:
-        """Return the point that part of the way from this to another."""
-        return self.moved(other.moved(self, -1.0), weight)
-
     def moved(self, direction: Point, step: float) -> Point:
         """Return the point a step along a direction."""
         return Point(
@@ -129,12 +125,12 @@ class Falls:
         )
         return cls(-values, -direction.tau / point.tau, -direction.kappa / point.kappa)
 
-    def towards(self, other: Falls, weight: float) -> Falls:
-        """Return the falls along a direction that part of the way from this to another."""
+    def moved(self, change: Falls, part: float) -> Falls:
+        """Return the falls along a direction with part of a change that has these ones."""
         return Falls(
-            self.values + weight * (other.values - self.values),
-            self.tau + weight * (other.tau - self.tau),
-            self.kappa + weight * (other.kappa - self.kappa),
+            self.values + part * change.values,
+            self.tau + part * change.tau,
+            self.kappa + part * change.kappa,
         )
 
     @property

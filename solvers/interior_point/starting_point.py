@@ -122,7 +122,7 @@ def _in_form(form: StandardForm, x: FloatArray, row_dual: FloatArray) -> Point:
     structural, y = form.origin.standard(x, row_dual)
     count = structural.size
     slacks = form.transposed[count:]  # of one entry each
-    missing = form.b - form.matrix[:, :count] @ structural
+    missing = form.b - form.matrix @ np.concatenate([structural, np.zeros(form.c.size - count)])
     values = np.concatenate([structural, missing[slacks.indices] / slacks.data])
     reduced = form.c - form.transposed @ y
     t, v = form.u - values[form.bounded], -reduced[form.bounded]
