@@ -193,9 +193,9 @@ def certificate(loop: LoopState) -> Outcome | None:
     statistics, criteria = loop.record.statistics, loop.criteria
     dual_ray = primal_ray = None
     if not statistics.relative_primal <= criteria.primal:
-        dual_ray = find_dual_ray(loop.state)
+        dual_ray = find_dual_ray(loop.state, loop.progress)
     if dual_ray is None and not statistics.relative_dual <= criteria.dual:
-        primal_ray = find_primal_ray(loop.state)
+        primal_ray = find_primal_ray(loop.state, loop.progress)
     loop.certificates.took(time.perf_counter() - began)
     if dual_ray is not None:
         return _proven(loop, SolutionStatus.INFEASIBLE, dual_ray=dual_ray)

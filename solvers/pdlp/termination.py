@@ -30,6 +30,7 @@ from solvers.core.lp_answer import (
 from solvers.core.machine import threads_for
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
+from solvers.core.progress import Progress
 from solvers.core.vectors import size_range
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.settings import LOOK_GROWTH, PROGRESS, CertificateSettings
@@ -214,21 +215,28 @@ class CertificateSchedule:
         return not (error < hopeful and iterations < self.settings.always_from)
 
 
-def find_dual_ray(state: State) -> FloatArray | None:
-    """Return a proven Farkas ray (m,) of the original problem from the dual iterates, or None."""
+def find_dual_ray(state: State, progress: Progress) -> FloatArray | None:
+    """Return a proven Farkas ray (m,) of the original problem from the dual iterates, or None.
+
+    With six million nonzeros a proof takes 0.3 s of a core, and a look up to twelve.
+    """
     problem = state.problem.original
     for candidate in dual_ray_candidates(state):
         for candidate_ray in cleaned(candidate):
+            if progress.should_stop():
+                return None
             if proves_infeasible(problem, candidate_ray):
                 return candidate_ray
     return None
 
 
-def find_primal_ray(state: State) -> FloatArray | None:
+def find_primal_ray(state: State, progress: Progress) -> FloatArray | None:
     """Return a proven improving recession direction (n,) from the primal ones, or None."""
     problem = state.problem.original
     for candidate in primal_ray_candidates(state):
         for candidate_ray in cleaned(candidate):
+            if progress.should_stop():
+                return None
             if proves_unbounded(problem, candidate_ray):
                 return candidate_ray
     return None

@@ -13,7 +13,12 @@ from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
-from solvers.pdlp.termination import dual_ray_candidates, primal_ray_candidates
+from solvers.pdlp.termination import (
+    dual_ray_candidates,
+    find_dual_ray,
+    find_primal_ray,
+    primal_ray_candidates,
+)
 from tests.cases import through
 from tests.pdlp.lps import solve_with_highs
 
@@ -180,3 +185,16 @@ def test_a_bounded_problem_has_no_promising_direction():
     state = pdlp.prepare(problem, EngineOptions(), cpu(), Progress())
     state.x.difference[...] = 1.0
     assert list(primal_ray_candidates(state)) == []
+
+
+def test_a_look_for_rays_ends_with_the_time():
+    infeasible = contradiction()
+    state = pdlp.prepare(infeasible, EngineOptions(), cpu(), Progress())
+    state.y.difference[...] = np.array([-1.0, 1.0])
+    assert find_dual_ray(state, Progress()) is not None
+    assert find_dual_ray(state, Progress(0.0)) is None
+    unbounded = Problem.from_arrays([-1.0, -1.0], [[1.0, -1.0]], -INF, 1.0)
+    state = pdlp.prepare(unbounded, EngineOptions(), cpu(), Progress())
+    state.x.difference[...] = 1.0
+    assert find_primal_ray(state, Progress()) is not None
+    assert find_primal_ray(state, Progress(0.0)) is None
