@@ -156,8 +156,8 @@ def predictor_corrector(
             float(_into(trial.gap, aim)),
         )
         corrector = newton.direction(0.0, missing, keep_tau=keep_tau)
-        change = Falls.of(form, point, corrector)
-        corrected, reached = _best_part(direction, falls, corrector, change, LEAST_PART)
+        of_it = Falls.of(form, point, corrector)
+        corrected, reached = _best_part(direction, falls, corrector, of_it, LEAST_PART)
         before, further = step, reached.longest_step
         if further > step:
             direction, falls, step = corrected, reached, further
