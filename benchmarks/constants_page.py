@@ -33,7 +33,7 @@ NOTHING = (
     "Neither half nor twice of these changes anything, on as many models as stand beside each:"
 )
 
-UNMEASURED = "No run enters what names these:"
+UNMEASURED = "No run of this table enters what names these:"
 
 LEFT = "Other values of these end in an error, or were not run:"
 
@@ -59,9 +59,9 @@ def write_page(page: Path, record: Mapping[str, Any]) -> None:
 def lines_of(record: Mapping[str, Any]) -> list[str]:
     """Return the lines between the marks."""
     rows: Sequence[Mapping[str, Any]] = record["rows"]
-    lines = ["```bash", *_wrapped(_command(record["command"].split()), " \\", "    "), "```", ""]
+    lines = ["```bash", *wrapped(_command(record["command"].split()), " \\", "    "), "```", ""]
     lines += [*_noise(record["noise"]), ""] if record["noise"] else []
-    lines += ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
+    table = ["| constant | value | models | half | twice |", "|---|---|---:|---|---|"]
     nothing: list[str] = []
     unmeasured: list[str] = []
     left: list[str] = []
@@ -74,11 +74,12 @@ def lines_of(record: Mapping[str, Any]) -> list[str]:
         else:
             cells = [name, row["value"], str(row["models"])]
             cells += [_cell(row[word], row[f"{word}: more"]) for word in WORDS]
-            lines.append(f"| {' | '.join(cells)} |")
+            table.append(f"| {' | '.join(cells)} |")
+    lines += table if table[2:] else []
     for title, names in ((NOTHING, nothing), (UNMEASURED, unmeasured), (LEFT, left)):
         if names:
             words = [*title.split(), *", ".join(names).split(" ")]
-            lines += ["", *_wrapped(words)]
+            lines += [*([""] if lines[-1] else []), *wrapped(words)]
             lines[-1] += "."
     return [*lines, ""]
 
@@ -108,7 +109,7 @@ def _noise(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"* Another seed{where}: {changed} of {own[0]['models']} differ{told}."
 
 
-def _wrapped(words: Sequence[str], end: str = "", begin: str = "") -> list[str]:
+def wrapped(words: Sequence[str], end: str = "", begin: str = "") -> list[str]:
     """Return words in lines; all but the last end, and all but the first begin, with a text."""
     lines = [""]
     for word in words:

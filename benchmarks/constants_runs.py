@@ -100,7 +100,8 @@ def mixed_integer(
     with mock.patch.object(heuristic_stage, "TABLE", table):
         if arguments.start:
             first = gb.solve(problem, **options)
-            start = gb.Start(x=_in_part(first.x, problem.integrality))
+            if first.x is not None:
+                start = gb.Start(x=_in_part(first.x, problem.integrality))
         outcome = gb.solve(problem, start=start, **options)
     has_point = bool(np.isfinite(outcome.objective))
     x = np.asarray(outcome.x) if has_point else np.zeros(0)
@@ -166,7 +167,8 @@ def linear(
     """
     import gpu_bridge as gb
 
-    problem = _family(path.name) if "-at-" in path.name else gb.read(str(path)).relaxation()
+    is_drawn = "-at-" in path.name
+    problem = _family(path.name) if is_drawn else gb.read(str(path)).relaxation()
     options: dict[str, Any] = {
         "method": "pdlp",
         "device": "cpu",
@@ -180,7 +182,8 @@ def linear(
     if arguments.start:
         first = gb.solve(problem, tolerance=START_TOLERANCE, **options)
         rng = np.random.default_rng(seed)
-        x, y = (v * rng.uniform(0.5, 1.5, v.size) for v in (first.x, first.row_dual))
+        x, y = (np.asarray(one) for one in (first.x, first.row_dual))
+        x, y = (one * rng.uniform(0.5, 1.5, one.size) for one in (x, y))
         start = gb.Start(x=x, row_dual=y)
     outcome = gb.solve(problem, start=start, tolerance=arguments.tolerance, **options)
     iterations = int(outcome.statistics.get("iterations", 0))

@@ -1,10 +1,11 @@
 """What the repair of answers is worth that presolve's undoing moves off the tolerance.
 
-    python -m benchmarks.repair FILES... [--tolerance 1e-4 1e-6] [--device auto]
+    python -m benchmarks.repair FILES... [--tolerance 1e-4 1e-6] [--device auto] [--constants]
 
 Takes answers that are optimal after presolve and miss the tolerance on the model itself, and
 compares ``solvers.pdlp.repair`` with going on with PDLP. It counts and does not time: without a
-time limit in its way its figures are the same on every machine.
+time limit in its way its figures are the same on every machine. ``--constants`` repairs them with
+half and twice of each constant of the repair instead, and says how many answers are repaired so.
 """
 
 from __future__ import annotations
@@ -15,6 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import gpu_bridge
+from benchmarks.constants import FACTORS
+from benchmarks.constants_gpu import changed
+from benchmarks.constants_in_source import find
+from benchmarks.constants_page import WORDS
 from benchmarks.presolve import model_files
 from benchmarks.record import Column, print_table, write_record
 from gpu_bridge.verify.verify import verify
@@ -29,11 +34,16 @@ from solvers.pdlp import repair
 
 Row = dict[str, Any]
 
+FILE, TABLE = "solvers/pdlp/repair.py", "pdlp-repair"
+
 
 def main() -> None:
     """Repair the files' answers and record the table."""
     arguments = _arguments()
     device = find_device(arguments.device)
+    if arguments.constants:
+        write_record(f"constants-{TABLE}", of_constants(arguments, device), device=device)
+        return
     rows = list(repairs(arguments, device))
     if not rows:
         print("There was nothing to do.")
@@ -44,8 +54,47 @@ def main() -> None:
     write_record("repair", content, device=device, seed=0)
 
 
+def of_constants(arguments: argparse.Namespace, device: Device) -> Row:
+    """Return a record of what half and twice of each constant change of the repaired answers."""
+    answers = [one[1:] for one in missed(arguments, device)]
+    usual = [_tried(*one) for one in answers]
+    constants = [one for one in find("solvers/pdlp") if one.file == FILE or one.name == "AIM"]
+    own = [one for one in constants if not one.name.startswith("GPU")]
+    rows: list[Row] = []
+    for constant in own:
+        row = {"constant": constant.key, "value": str(constant.value), "models": len(answers)}
+        for factor, word in zip(FACTORS, WORDS, strict=True):
+            with changed(constant, factor):
+                found = [_tried(*one) for one in answers]
+            differ = sum(a != b for a, b in zip(found, usual, strict=True))
+            repaired, spent = (sum(column) for column in zip(*found, strict=True))
+            row[word] = differ
+            row[f"{word}: more"] = f"{repaired} repaired, {spent} iterations" if differ else ""
+        print(*row.values(), flush=True)
+        rows.append(row)
+    repaired, spent = (sum(column) for column in zip(*usual, strict=True))
+    print(f"As it is {repaired} of {len(answers)} are repaired, in {spent} iterations.")
+    command = "python -m benchmarks.repair FILES --constants --device cpu"
+    return {"table": TABLE, "command": command, "rows": rows, "noise": []}
+
+
+def _tried(problem: Problem, outcome: Outcome, options: EngineOptions) -> tuple[bool, int]:
+    """Return whether an answer is repaired, and the iterations it took."""
+    mended = repair.repaired(problem, outcome, options, Progress())
+    is_good = verify(problem, mended, options).solution_status is SolutionStatus.OPTIMAL
+    return is_good, int(mended.statistics.get("repair_iterations", 0))
+
+
 def repairs(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
     """Compare repair with more iterations where a postsolved answer misses the tolerance."""
+    for path, problem, outcome, options in missed(arguments, device):
+        yield _repair_row(path, problem, outcome, options, arguments.time_limit)
+
+
+def missed(
+    arguments: argparse.Namespace, device: Device
+) -> Iterator[tuple[Path, Problem, Outcome, EngineOptions]]:
+    """Yield the answers that miss the tolerance on the model itself."""
     for tolerance in arguments.tolerance or [1e-4, 1e-6]:
         options = EngineOptions(device=device.kind, tolerance=tolerance)
         solved = 0
@@ -60,7 +109,7 @@ def repairs(arguments: argparse.Namespace, device: Device) -> Iterator[Row]:
             checked = verify(problem, outcome, options)
             if checked.solution_status is SolutionStatus.OPTIMAL:
                 continue
-            yield _repair_row(path, problem, outcome, options, arguments.time_limit)
+            yield path, problem, outcome, options
         print(f"{solved} answers at {tolerance:g}; the table has those that missed it.")
 
 
@@ -113,6 +162,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("files", nargs="*", help="MPS or LP files, or folders of them")
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--tolerance", type=float, nargs="*")
+    parser.add_argument("--constants", action="store_true", help="half and twice of each")
     parser.add_argument("--time-limit", type=float, default=40.0)
     return parser.parse_args()
 

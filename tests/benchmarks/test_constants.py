@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json
 import re
 import sys
@@ -11,6 +12,8 @@ import pytest
 from benchmarks import constants
 from benchmarks.constants_in_source import NATIVE, ROOT, Constant, find
 from benchmarks.constants_page import lines_of, write_page
+from benchmarks.constants_unmeasured import ENGINES, MARKS, REASONS, measured, unexplained
+from benchmarks.constants_unmeasured import lines_of as lines_of_reasons
 
 
 @pytest.mark.parametrize("engine", ["mip", "pdlp", "knapsack"])
@@ -21,7 +24,34 @@ def test_every_constant_of_an_engine_stands_on_its_page(engine):
     assert not missing, "measure them: python -m benchmarks.constants"
 
 
-@pytest.mark.parametrize("engine", ["mip", "pdlp"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_constant_is_measured_or_says_why_not(engine):
+    left = unexplained(find(f"solvers/{engine}"), measured())
+    assert not left, "measure them, or see constants_unmeasured.py; what is measured has no reason"
+
+
+def test_reasons_are_for_constants_that_exist():
+    known = measured()
+    keys = [one.key for engine in ENGINES for one in find(f"solvers/{engine}")]
+    there = [key for key in keys if key not in known]
+    patterns = [pattern for patterns in REASONS.values() for pattern in patterns]
+    assert not [pattern for pattern in patterns if not fnmatch.filter(there, pattern)]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_pages_tell_the_reasons(engine):
+    page = (ROOT / "docs" / f"{engine}-constants.md").read_text()
+    told = page.partition(MARKS[0])[2].partition(MARKS[1])[0]
+    assert told.split() == " ".join(lines_of_reasons(engine, measured())).split()
+
+
+def test_what_is_neither_measured_nor_explained_is_found():
+    one = Constant("NEW", 3, "", (("solvers/mip/new.py", 0, 1),))
+    assert unexplained([one], set()) == ["mip.new.NEW"]
+    assert unexplained([one], {"mip.new.NEW"}) == []
+
+
+@pytest.mark.parametrize("engine", ENGINES)
 def test_constants_of_an_engine_have_a_reason(engine):
     without = [one.key for one in find(f"solvers/{engine}") if not one.reason]
     assert not without, "a constant wants a text with its unit and why it is what it is"

@@ -9,6 +9,7 @@
 #include "trial.cuh"
 
 constexpr unsigned ALL = 0xffffffffu;
+// Warps of a block, each with a replica of its own, and rows of a lane: 32 lanes have 128 at most.
 constexpr int WARPS = 8, SLICES = 4;
 
 // What the replicas of a block share.

@@ -3,7 +3,10 @@
 
 #include "both.cuh"
 
+// Threads of a warp, binary digits of a place in the table of exponentials, and binary places of
+// its entries.
 constexpr int LANES = 32, TABLE_BITS = 11, TABLE = 1 << TABLE_BITS, FRACTION_BITS = 16;
+// Violations are kept up to here, so that sums stay within 32 bits.
 constexpr int LARGEST_RISE = 1 << 30;
 
 typedef unsigned long long Bits;

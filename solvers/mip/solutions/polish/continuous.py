@@ -271,10 +271,6 @@ class WarmSimplex:
 TARGET = 0.1 * FEASIBILITY_TOLERANCE
 """Norm of what rows may still miss: far enough within the tolerance for sums in another order."""
 
-ITERATIONS, ROUNDS = 300, 4
-"""Conjugate gradient iterations of a round, and rounds: an inactive row that was pushed out, or a
-column that met its bound, is dealt with in the next one."""
-
 
 def touched_up(
     model: MipModel, x: FloatArray, should_stop: Callable[[], bool]
@@ -288,6 +284,7 @@ def touched_up(
     should_stop : callable
         Asked every 50 iterations.
     """
+    from solvers.pdlp.repair import ITERATIONS, ROUNDS
     from solvers.sparse.projection import project_on_rows
 
     part = ContinuousPart.of(model)
