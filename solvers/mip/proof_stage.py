@@ -187,7 +187,7 @@ ALONE, HEAD_START = 0.15, 0.5
 one walk beside it: most models need no more."""
 
 MOST_THREADS = 4
-"""Threads of branch and bound."""
+"""Threads of branch and bound at most, where there are four cores for each."""
 
 RIVAL_SEED = 1009
 """Distance of their seeds, so that they are none that a user is likely to try next."""

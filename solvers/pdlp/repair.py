@@ -45,10 +45,9 @@ from solvers.pdlp.termination import Criteria, is_optimal, to_outcome
 from solvers.sparse.projection import Correction, project_on_rows
 
 REACH = 1000.0
-"""Largest residual, in tolerances, from which a projection is tried."""
-
-GAP_REACH = 100.0
-"""Largest gap, in tolerances: some of it may go with the violation that opened it."""
+"""Largest residual, and gap, in tolerances, from which a projection is tried; some of the gap may
+go with the violation that opened it. Of 26 answers on Netlib as many are repaired with 100 and
+without a limit, two less with 10."""
 
 GPU_FROM_NONZEROS = 200_000
 """From this size on the projections of an answer from a GPU run there: a round copies its part of
@@ -109,7 +108,7 @@ def _in_reach(statistics: LpErrors, criteria: Criteria) -> bool:
     return (
         statistics.relative_primal <= REACH * criteria.primal
         and statistics.relative_dual <= REACH * criteria.dual
-        and statistics.relative_gap <= GAP_REACH * criteria.gap
+        and statistics.relative_gap <= REACH * criteria.gap
     )
 
 

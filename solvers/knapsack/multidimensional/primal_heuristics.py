@@ -34,7 +34,7 @@ FOLLOWERS = 1
 only."""
 
 TEMPERINGS = 2
-"""Parallel temperings on a GPU."""
+"""Parallel temperings on a GPU, which take turns, each with a seed of its own."""
 
 NEWCOMERS = 8
 """Packings of each one's replicas that are shared out among the memetic searches in a round."""

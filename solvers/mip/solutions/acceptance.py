@@ -38,7 +38,7 @@ POLISH_SHARE = 0.3
 """Part of the time used so far that LPs may have taken; more where there is no point yet."""
 
 POLISH_HEAD_START = 1.0
-"""Seconds of LPs that are always allowed."""
+"""Seconds of LPs that are always allowed, beside that share."""
 
 HAND_OVER_SECONDS = 0.2
 """Time at the end for checking points that are no improvement."""

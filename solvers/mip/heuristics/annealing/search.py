@@ -173,7 +173,7 @@ class Annealing:
 
 
 LEAST_SHARE = 0.15
-"""What these searches are due at least."""
+"""Share of turns that these searches are due at least, however often they were in vain."""
 
 IN_VAIN = 0.4
 """Factor of their share for each turn without a better point."""

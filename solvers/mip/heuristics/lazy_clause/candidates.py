@@ -160,7 +160,7 @@ FIRST = 1 / 256
 """Share of the way that the first target takes."""
 
 BOLDEST = 1 / 2
-"""Largest share."""
+"""Largest share of the way that a target takes."""
 
 CAUTION, CONFIDENCE = 1 / 4, 2.0
 """What the share is multiplied by after a target that took too long, and after one that was met."""
