@@ -74,7 +74,10 @@ def main() -> None:
 def measure_all(arguments: argparse.Namespace) -> Iterator[Row]:
     """Yield a row for every program, solver and tolerance, program by program."""
     makers: list[Callable[[], Solver]] = [
-        *(functools.partial(Engine, arguments.device, method) for method in arguments.method),
+        *(
+            functools.partial(Engine, arguments.device, method, arguments.crossover)
+            for method in arguments.method
+        ),
         *(functools.partial(peers.find, name, arguments.device) for name in arguments.peers),
     ]
     workers = [(make(), Worker(make, trial=False, grace=arguments.grace)) for make in makers]
@@ -158,6 +161,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--models", nargs="*", default=[], help="sets or models of the folder")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--method", nargs="*", default=["auto"], help="methods of ours")
+    parser.add_argument(
+        "--crossover", default="auto", choices=("auto", "on", "off"), help="of ours"
+    )
     parser.add_argument("--device", default="auto", choices=("auto", "cuda", "cpu"))
     parser.add_argument("--tolerance", type=float, nargs="+", default=[1e-4])
     parser.add_argument("--time-limit", type=float, default=60.0)

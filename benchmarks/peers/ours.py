@@ -85,10 +85,9 @@ class Auto(Pdlp):
 class Engine(Pdlp):
     """Any method by its name, with what the bridge does by default besides."""
 
-    crossover = "auto"
-
-    def __init__(self, device: str = "auto", method: str = "auto") -> None:
+    def __init__(self, device: str = "auto", method: str = "auto", crossover: str = "auto") -> None:
         super().__init__(device)
+        self.crossover = crossover
         self.method = self.words = method
         self.first_order = method == "pdlp"
 
