@@ -107,8 +107,6 @@ REASONS: dict[str, tuple[str, ...]] = {
     "Measured otherwise, in its comment or on this page.": (
         "knapsack.multidimensional.memetic.DISPUTE",
         "knapsack.multidimensional.primal_heuristics.STEPS_PER_GPU_TRIAL",
-        "mip.heuristics.local_search.gpu.run.CPU_WORK",
-        "mip.heuristics.local_search.gpu.run.UNTIMED_STEPS",
         "mip.proof_stage.MOST_THREADS",
         "pdlp.layout.ON_DEVICE_FROM",
         "pdlp.repair.GPU_FROM_NONZEROS",
