@@ -182,12 +182,12 @@ def _solve_on(
             look()
             raise
         system = analysis.system(form, analysis.seconds)
-        _check_time(analysis.factorisation, progress)
     else:
         analysis, system = known, known.system(form)
     if progress.abandoned or progress.should_stop() is not None:
         analyses.keep(structure, analysis)
         return outcomes.before_iterating(progress)
+    _check_time(analysis.factorisation, progress)
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
         f"which {system.assembly.num_kept:,} stay in the linear system; "

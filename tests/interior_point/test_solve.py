@@ -224,6 +224,8 @@ def test_factorisations_that_outlast_the_limit_are_refused_in_words(
     assert solved(problem).solution_status is SolutionStatus.OPTIMAL  # without a limit
     with pytest.raises(DeviceError, match=r"for its factorisations, of [\d,]+ entries each"):
         interior_point.solve(problem, TIGHT, Progress(time_limit=60.0))
+    over = interior_point.solve(problem, TIGHT, Progress(time_limit=0.0))
+    assert over.stop_reason is StopReason.TIME_LIMIT
     outcome = gpu_bridge.solve(problem, method="ipm", time_limit=60)
     assert "HiGHS's interior point takes over" in outcome.log
     assert outcome.objective == pytest.approx(225494.963162)
