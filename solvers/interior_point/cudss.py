@@ -81,7 +81,7 @@ class CuDSS:
             self._stream,
         )
         layer = names.threading_layer(self._version)
-        if layer is not None:  # without OpenMP it fails, and one thread orders the matrix
+        if layer is not None:  # otherwise one thread orders the matrix
             self._library.cudssSetThreadingLayer(self._handle, layer)
         self._set(self._version.pivot_type, c_int(self._version.no_pivoting))
         self._set(self._version.pivot_epsilon, c_double(DUAL_REGULARISATION))

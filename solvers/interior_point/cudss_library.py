@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import os
 from ctypes import byref, c_int, c_int64, c_size_t, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,6 +106,7 @@ class Library:
 
 
 _loaded: Slot[list[Library]] = Slot("cuDSS, once it is loaded", list)
+_layers: Slot[dict[str, Any]] = Slot("cuDSS's threading layers, which stay loaded", dict)
 
 
 def library() -> Library:
@@ -121,10 +123,23 @@ def library() -> Library:
 
 
 def threading_layer(version: Version) -> bytes | None:
-    """Return the file that lets cuDSS order a matrix with several threads, if there is one."""
+    """Return the file that lets cuDSS order a matrix with several threads, if it can be loaded.
+
+    It stays loaded as long as the process. ``cudssDestroy`` unloads it, and the process breaks down
+    where one of its threads still turns round: just after an ordering, so with a race that is lost
+    within it (NVIDIA/cuopt issue 1219).
+    """
     files = (folder / f"{THREADING_FILE}{version.suffix}" for folder in folders())
-    found = next((file for file in files if file.exists()), None)
-    return None if found is None else bytes(found)
+    found = next((str(file) for file in files if file.exists()), None)
+    if found is None:
+        return None
+    if found not in _layers.value:
+        try:
+            stays = ctypes.DEFAULT_MODE | getattr(os, "RTLD_NODELETE", 0)
+            _layers.value[found] = ctypes.CDLL(found, mode=stays)
+        except OSError:  # without OpenMP
+            return None
+    return os.fsencode(found)
 
 
 def folders() -> list[Path]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import _ctypes
+import contextlib
+import ctypes
 import dataclasses
 import gc
 import itertools
+import shutil
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -355,3 +360,28 @@ def test_a_limit_in_the_middle_of_the_analysis_ends_the_solve(
     assert made.reached.is_set()
     assert outcome.stop_reason is StopReason.TIME_LIMIT
     assert outcome.solution_status is SolutionStatus.NOTHING
+
+
+def test_the_threading_layer_stays_where_the_library_unloads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [version, *_] = names.VERSIONS
+    monkeypatch.setattr(names, "folders", lambda: [tmp_path])
+    assert names.threading_layer(version) is None
+    file = tmp_path / f"{names.THREADING_FILE}{version.suffix}"
+    shutil.copy(np.linalg._umath_linalg.__file__, file)
+    assert names.threading_layer(version) == bytes(file)
+    handle = ctypes.CDLL(str(file))._handle
+    for _ in range(3):  # as often as it was opened, and once more
+        with contextlib.suppress(OSError):
+            _ctypes.dlclose(handle)
+    assert str(file) in Path("/proc/self/maps").read_text()
+
+
+def test_without_what_the_threading_layer_needs_one_thread_orders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [version, *_] = names.VERSIONS
+    monkeypatch.setattr(names, "folders", lambda: [tmp_path])
+    (tmp_path / f"{names.THREADING_FILE}{version.suffix}").write_bytes(b"no library")
+    assert names.threading_layer(version) is None
