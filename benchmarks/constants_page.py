@@ -35,6 +35,8 @@ NOTHING = (
 
 UNMEASURED = "No run of this table enters what names these:"
 
+EMPTY = "A value with an empty cell ends in an error, or was not run."
+
 LEFT = "Other values of these end in an error, or were not run:"
 
 
@@ -69,13 +71,15 @@ def lines_of(record: Mapping[str, Any]) -> list[str]:
         name = f"`{row['constant'].partition('.')[2]}`"
         if row["half"] is None and row["twice"] is None:
             (left if row["models"] else unmeasured).append(name)
-        elif not row["half"] and not row["twice"]:
+        elif row["half"] == row["twice"] == 0:
             nothing.append(f"{name} ({row['models']})")
         else:
             cells = [name, row["value"], str(row["models"])]
             cells += [_cell(row[word], row[f"{word}: more"]) for word in WORDS]
             table.append(f"| {' | '.join(cells)} |")
     lines += table if table[2:] else []
+    if any("|  |" in line for line in table):
+        lines += ["", EMPTY]
     for title, names in ((NOTHING, nothing), (UNMEASURED, unmeasured), (LEFT, left)):
         if names:
             words = [*title.split(), *", ".join(names).split(" ")]

@@ -101,12 +101,10 @@ REASONS: dict[str, tuple[str, ...]] = {
         "mip.context.STALL_SECONDS",
         "mip.context.STALL_SHARE",
     ),
-    "Open: it needs trees and a GPU together.": (
-        "knapsack.multidimensional.primal_heuristics.TEMPERINGS",
-    ),
     "Measured otherwise, in its comment or on this page.": (
         "knapsack.multidimensional.memetic.DISPUTE",
         "knapsack.multidimensional.primal_heuristics.STEPS_PER_GPU_TRIAL",
+        "knapsack.multidimensional.primal_heuristics.TEMPERINGS",
         "mip.proof_stage.MOST_THREADS",
         "pdlp.layout.ON_DEVICE_FROM",
         "pdlp.repair.GPU_FROM_NONZEROS",

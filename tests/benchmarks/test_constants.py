@@ -119,6 +119,7 @@ def test_a_table_has_rows_for_what_changes_and_lists_for_the_rest(tmp_path):
     rows = [
         {"constant": "pdlp.a.MOVES", "value": "1", "models": 3, "half": 2, "twice": 0},
         {"constant": "pdlp.a.STAYS", "value": "2", "models": 3, "half": 0, "twice": 0},
+        {"constant": "pdlp.a.ONE_FAILS", "value": "5", "models": 3, "half": None, "twice": 0},
         {"constant": "pdlp.a.UNKNOWN", "value": "3", "models": 0, "half": None, "twice": None},
         {"constant": "pdlp.a.FAILS", "value": "4", "models": 3, "half": None, "twice": None},
     ]
@@ -131,6 +132,8 @@ def test_a_table_has_rows_for_what_changes_and_lists_for_the_rest(tmp_path):
     assert text.endswith("after\n")
     assert "old" not in text
     assert "| `a.MOVES` | 1 | 3 | 2: +0.5 | 0 |" in text
+    assert "| `a.ONE_FAILS` | 5 | 3 |  | 0 |" in text
+    assert "empty cell ends in an error" in text
     assert "beside each: `a.STAYS` (3)." in text
     assert "names these: `a.UNKNOWN`." in text
     assert "not run: `a.FAILS`." in text

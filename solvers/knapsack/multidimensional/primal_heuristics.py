@@ -34,7 +34,8 @@ FOLLOWERS = 1
 only."""
 
 TEMPERINGS = 2
-"""Parallel temperings on a GPU, which take turns, each with a seed of its own."""
+"""Parallel temperings on a GPU, which take turns, each with a seed of its own. One and four leave
+the same profit on three drawn problems after three seconds of an H100."""
 
 NEWCOMERS = 8
 """Packings of each one's replicas that are shared out among the memetic searches in a round."""
