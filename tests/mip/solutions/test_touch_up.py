@@ -45,6 +45,18 @@ def test_points_a_little_off_are_moved_on_to_their_rows(seed, size):
     assert np.max(np.abs(mended - off)) <= 100.0 * size
 
 
+def test_columns_that_meet_their_bounds_take_more_than_four_rounds(monkeypatch):
+    problem, x = flows(1, 120, 200)
+    model = MipModel.of(problem)
+    off = np.where(
+        problem.integrality, x, x + 1e-4 * np.random.default_rng(101).uniform(-1, 1, 200)
+    )
+    off = np.clip(off, 0.0, 4.0)
+    assert touched_up(model, off, never) is not None
+    monkeypatch.setattr("solvers.pdlp.repair.ROUNDS", 4)
+    assert touched_up(model, off, never) is None
+
+
 def test_what_no_continuous_column_can_mend_is_left_alone():
     problem = Problem.from_arrays(
         [1.0, 1.0], [[1.0, 1.0]], 1.5, 1.5, upper=[4.0, 0.2], integrality=[True, False]
