@@ -15,7 +15,7 @@ from collections.abc import Callable
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, StopReason
 from solvers.core.progress import Progress
-from solvers.pdlp.control import Stop
+from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.loop_state import (
     LoopState,
     certificate,
@@ -43,11 +43,11 @@ def run(
 ) -> Outcome:
     """Iterate until the tolerance, a certificate or a limit is reached.
 
-    A state may be run again: it goes on where it stopped.
+    A state may be run again: it goes on where it stopped, also to another tolerance.
     """
     loop = LoopState.begin(state, options, progress, supervision)
-    is_new = loop.record.iterations == 0  # else its last check has said whether it is optimal
-    outcome = _optimal(loop) if is_new or loop.record.stop is not Stop.NO else None
+    is_told = loop.record.iterations > 0 and not _was_asked_for_more(loop)  # by its last check
+    outcome = None if is_told and loop.record.stop is Stop.NO else _optimal(loop)
     while outcome is None:
         outcome = stop_at_limit(loop)
         if outcome is None:
@@ -67,7 +67,7 @@ def _after_check(loop: LoopState) -> Outcome | None:
     for is_due, step in STEPS:
         if is_due(loop):
             return step(loop)
-    is_time_to_look = loop.certificates.is_due(loop.record)
+    is_time_to_look = loop.certificates.is_due(loop.record, loop.progress.time_left)
     _correct_weight(loop)
     return certificate(loop) if is_time_to_look else None
 
@@ -96,9 +96,22 @@ def _reject(loop: LoopState) -> None:
         return
     loop.rejections += 1
     factor = loop.state.settings.step.recovery_factor**loop.rejections
-    inner = loop.options.tolerance * max(0.1, factor)
-    loop.shrinking.here.write_control(
-        stop=Stop.NO, primal_tolerance=inner, dual_tolerance=inner, gap_tolerance=inner
+    _ask_for(loop.shrinking.here, loop.options.tolerance * max(0.1, factor))
+
+
+def _was_asked_for_more(loop: LoopState) -> bool:
+    """Whether a state that is run again was asked for a tighter tolerance; now it is for this."""
+    tolerance = loop.options.tolerance
+    if loop.record[Control.PRIMAL_TOLERANCE] >= tolerance:
+        return False
+    _ask_for(loop.state, tolerance)
+    return True
+
+
+def _ask_for(state: State, tolerance: float) -> None:
+    """Let the device go on until the three errors are within a tolerance."""
+    state.write_control(
+        stop=Stop.NO, primal_tolerance=tolerance, dual_tolerance=tolerance, gap_tolerance=tolerance
     )
 
 

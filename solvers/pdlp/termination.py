@@ -188,11 +188,13 @@ class CertificateSchedule:
     """Decides when to look for a certificate.
 
     ``error_then`` is the error when a look was due last, and before that of the first block.
-    Looks take no more than :data:`SHARE` of the time.
+    Looks take no more than :data:`SHARE` of the time. ``seconds`` is what the longest took: one
+    that would end after the limit is not begun, since the answer has to come before.
     """
 
     settings: CertificateSettings
     error_then: float = math.inf
+    seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self._next_look: float = self.settings.from_iterations
@@ -200,14 +202,17 @@ class CertificateSchedule:
 
     def took(self, seconds: float) -> None:
         """Note how long a look took that has just ended."""
+        self.seconds = max(self.seconds, seconds)
         self._not_before = time.perf_counter() + seconds / SHARE
 
-    def is_due(self, record: Record) -> bool:
-        """Record a check's error; return whether to look now."""
+    def is_due(self, record: Record, time_left: float = math.inf) -> bool:
+        """Record a check's error; return whether to look now, with so many seconds left."""
         error, iterations = record.statistics.worst, record.iterations
         if math.isinf(self.error_then):
             self.error_then = error
         if iterations < self._next_look or time.perf_counter() < self._not_before:
+            return False
+        if time_left <= self.seconds:
             return False
         self._next_look = iterations * LOOK_GROWTH
         hopeful = max(self.settings.error, PROGRESS * self.error_then)
@@ -218,10 +223,11 @@ class CertificateSchedule:
 def find_dual_ray(state: State, progress: Progress) -> FloatArray | None:
     """Return a proven Farkas ray (m,) of the original problem from the dual iterates, or None.
 
-    With six million nonzeros a proof takes 0.3 s of a core, and a look up to twelve.
+    With six million nonzeros a proof takes 0.3 s of a core, and a look up to twelve. So the clock
+    is asked before each proof, and before each candidate is judged.
     """
     problem = state.problem.original
-    for candidate in dual_ray_candidates(state):
+    for candidate in dual_ray_candidates(state, progress):
         for candidate_ray in cleaned(candidate):
             if progress.should_stop():
                 return None
@@ -233,7 +239,7 @@ def find_dual_ray(state: State, progress: Progress) -> FloatArray | None:
 def find_primal_ray(state: State, progress: Progress) -> FloatArray | None:
     """Return a proven improving recession direction (n,) from the primal ones, or None."""
     problem = state.problem.original
-    for candidate in primal_ray_candidates(state):
+    for candidate in primal_ray_candidates(state, progress):
         for candidate_ray in cleaned(candidate):
             if progress.should_stop():
                 return None
@@ -242,7 +248,7 @@ def find_primal_ray(state: State, progress: Progress) -> FloatArray | None:
     return None
 
 
-def dual_ray_candidates(state: State) -> Iterator[FloatArray]:
+def dual_ray_candidates(state: State, progress: Progress) -> Iterator[FloatArray]:
     """Yield candidates (m,) of the dual iterates that look like a Farkas ray, on the host.
 
     Without costs, what a dual point earns of sides and bounds is by how much y'Ax would have to be
@@ -250,7 +256,7 @@ def dual_ray_candidates(state: State) -> Iterator[FloatArray]:
     """
     there, zeros = state.problem, np.zeros(state.problem.original.num_columns)
     feasibility = there.original.with_cost(zeros)
-    for candidate in _directions(state.y, there.rows_to_host):
+    for candidate in _directions(state.y, there.rows_to_host, progress):
         found = judge(
             feasibility, zeros, candidate, threads=state.threads, clipped=False, brief=True
         )
@@ -259,7 +265,7 @@ def dual_ray_candidates(state: State) -> Iterator[FloatArray]:
             yield candidate
 
 
-def primal_ray_candidates(state: State) -> Iterator[FloatArray]:
+def primal_ray_candidates(state: State, progress: Progress) -> Iterator[FloatArray]:
     """Yield candidates (n,) of the primal iterates that look like improving directions.
 
     They are put into the cone of directions in which one may go on for ever.
@@ -267,20 +273,27 @@ def primal_ray_candidates(state: State) -> Iterator[FloatArray]:
     there, threads = state.problem, state.threads
     cone = _recession_cone(there.original, threads)
     without_duals = np.zeros(cone.num_rows)
-    for candidate in _directions(state.x, there.columns_to_host):
+    for candidate in _directions(state.x, there.columns_to_host, progress):
         found = judge(cone, candidate, without_duals, threads=threads, owned=True, brief=True)
         is_improving = found.statistics.primal_objective - cone.offset < 0.0
         if is_improving and found.largest_violation <= PROMISING * _largest(found.x):
             yield found.x
 
 
-def _directions(side: Iterate, to_host: Callable[[Any], FloatArray]) -> Iterator[FloatArray]:
-    """Yield the step, the way from the anchor and that from the origin, on the host."""
-    yield to_host(side.difference)
-    way = to_host(side.projection)
-    way -= to_host(side.anchor)
-    yield way
-    yield to_host(side.projection)
+def _directions(
+    side: Iterate, to_host: Callable[[Any], FloatArray], progress: Progress
+) -> Iterator[FloatArray]:
+    """Yield the step, the way from the anchor and that from the origin, on the host, in time."""
+
+    def way() -> FloatArray:
+        found = to_host(side.projection)
+        found -= to_host(side.anchor)
+        return found
+
+    for make in (lambda: to_host(side.difference), way, lambda: to_host(side.projection)):
+        if progress.should_stop():
+            return
+        yield make()
 
 
 def _recession_cone(problem: Problem, threads: int) -> Problem:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from solvers import pdlp
 from solvers.core.device import cpu
-from solvers.core.lp_answer import LEFTOVER, proves_infeasible, proves_unbounded
+from solvers.core.lp_answer import LEFTOVER, judge, proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp import termination
+from solvers.pdlp.control import Control
 from solvers.pdlp.execution.on_cpu import BlocksOnCpu
+from solvers.pdlp.settings import DEFAULT
 from solvers.pdlp.termination import (
+    CertificateSchedule,
+    Record,
     dual_ray_candidates,
     find_dual_ray,
     find_primal_ray,
@@ -177,14 +184,14 @@ def test_only_promising_drifts_are_brought_to_the_host():
     state.y.anchor[...] = state.y.projection
     for ray, promising in ((proof, 1), (-proof, 0), (np.array([-1.0, 0.5]), 0), (0 * proof, 0)):
         state.y.difference[...] = ray / state.problem.row_scale()
-        assert len(list(dual_ray_candidates(state))) == promising
+        assert len(list(dual_ray_candidates(state, Progress()))) == promising
 
 
 def test_a_bounded_problem_has_no_promising_direction():
     problem = Problem.from_arrays([-1.0, -1.0], [[1.0, 1.0]], -INF, 1.0)
     state = pdlp.prepare(problem, EngineOptions(), cpu(), Progress())
     state.x.difference[...] = 1.0
-    assert list(primal_ray_candidates(state)) == []
+    assert list(primal_ray_candidates(state, Progress())) == []
 
 
 def test_a_look_for_rays_ends_with_the_time():
@@ -198,3 +205,51 @@ def test_a_look_for_rays_ends_with_the_time():
     state.x.difference[...] = 1.0
     assert find_primal_ray(state, Progress()) is not None
     assert find_primal_ray(state, Progress(0.0)) is None
+
+
+class UpAfter(Progress):
+    """Time that is up after so many looks at the clock."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    def should_stop(self):
+        self.looks -= 1
+        return StopReason.TIME_LIMIT if self.looks < 0 else None
+
+
+@pytest.mark.parametrize("looks", range(4))
+def test_no_direction_is_judged_after_the_limit(looks, monkeypatch):
+    state = pdlp.prepare(contradiction(), EngineOptions(), cpu(), Progress())
+    judged = []
+    monkeypatch.setattr(
+        termination, "judge", lambda *given, **more: judged.append(0) or judge(*given, **more)
+    )
+    for find in (find_dual_ray, find_primal_ray):
+        judged.clear()
+        assert find(state, UpAfter(looks)) is None
+        assert len(judged) == looks
+
+
+def test_a_look_that_would_end_after_the_limit_is_not_begun():
+    state = pdlp.prepare(contradiction(), EngineOptions(), cpu(), Progress())
+    control = state.read_control()
+    control[Control.ITERATIONS] = control[Control.PRIMAL_RESIDUAL] = 1e6
+
+    def is_due(seconds: float, time_left: float) -> bool:
+        schedule = CertificateSchedule(replace(DEFAULT.certificate, from_iterations=0))
+        schedule.seconds = seconds
+        return schedule.is_due(Record(control), time_left)
+
+    assert is_due(0.0, 1e-9)
+    assert is_due(2.0, 2.1)
+    assert not is_due(2.0, 2.0)
+    assert not is_due(2.0, 0.1)
+
+
+def test_the_longest_look_is_remembered():
+    schedule = CertificateSchedule(DEFAULT.certificate)
+    for seconds in (1.0, 3.0, 2.0):
+        schedule.took(seconds)
+    assert schedule.seconds == 3.0

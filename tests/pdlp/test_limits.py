@@ -15,6 +15,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
+from solvers.pdlp.control import Control
 from solvers.pdlp.settings import DEFAULT
 from tests.pdlp.lps import random_lp
 from tests.pdlp.solving import assert_kkt, counts, solve
@@ -122,6 +123,30 @@ def test_running_a_solved_state_again_with_a_tighter_tolerance_goes_on():
     assert second.solution_status is SolutionStatus.OPTIMAL
     assert second.statistics["iterations"] > first.statistics["iterations"]
     assert_kkt(problem, second, 1e-9)
+
+
+def test_running_a_state_again_with_a_looser_tolerance_that_it_meets_ends_at_once():
+    problem = random_lp(12, 40, 60)
+    options, progress = EngineOptions(tolerance=1e-8), Progress()
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    pdlp.run(state, options, progress)
+    enough = int(state.read_control()[Control.ITERATIONS]) - 200
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    first = pdlp.run(state, replace(options, iteration_limit=enough), progress)
+    assert first.stop_reason is StopReason.ITERATION_LIMIT
+    second = pdlp.run(state, replace(options, tolerance=1e-3), progress)
+    assert second.solution_status is SolutionStatus.OPTIMAL
+    assert second.statistics["iterations"] == enough
+
+
+def test_running_a_state_again_with_a_looser_tolerance_goes_on_to_that_one():
+    problem = random_lp(12, 40, 60)
+    options, progress = EngineOptions(tolerance=1e-9), Progress()
+    loose = replace(options, tolerance=1e-4)
+    direct = pdlp.run(pdlp.prepare(problem, loose, cpu(), progress), loose, progress)
+    state = pdlp.prepare(problem, options, cpu(), progress)
+    pdlp.run(state, replace(options, iteration_limit=200), progress)
+    assert counts(pdlp.run(state, loose, progress)) == counts(direct)
 
 
 def test_gpu_asked_for_without_one_is_refused(monkeypatch):
