@@ -133,23 +133,31 @@ def _where_it_ends(
     """Solve on a device, or on the CPU where it cannot be done there.
 
     A ``small`` problem that ends in numerical trouble on a GPU is sooner tried on the CPU than
-    given to another method: SuperLU's factors are other ones.
+    given to another method: SuperLU's factors are other ones. The GPU's point comes back where that
+    attempt is refused or comes less near.
     """
-    if device.kind == "cuda":
-        try:
-            with device.activate():
-                outcome = solve_on(device)
-            if only_there or not (small and outcome.stop_reason is StopReason.NUMERICAL_TROUBLE):
-                return outcome
-            why = "The factors of the GPU ended in numerical trouble"
-        except Exception as error:
-            if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
-                raise
-            if only_there:
-                raise DeviceError(str(error)) from error
-            why = str(error).rstrip(".")
-        progress.log(f"{why}. Going on on the CPU.")
-    return solve_on(cpu())
+    if device.kind != "cuda":
+        return solve_on(device)
+    try:
+        with device.activate():
+            outcome = solve_on(device)
+    except Exception as error:
+        if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):
+            raise
+        if only_there:
+            raise DeviceError(str(error)) from error
+        progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
+        return solve_on(cpu())
+    if only_there or not (small and outcome.stop_reason is StopReason.NUMERICAL_TROUBLE):
+        return outcome
+    progress.log("The factors of the GPU ended in numerical trouble. Going on on the CPU.")
+    try:
+        return outcomes.nearer(outcome, solve_on(cpu()))
+    except outcomes.OverError:
+        return outcomes.nearer(outcome, outcomes.before_iterating(progress))
+    except DeviceError as refusal:
+        progress.log(f"{refusal} The point of the GPU comes back.")
+        return outcome
 
 
 def _choose_device(problem: Problem, options: EngineOptions) -> Device:
@@ -187,7 +195,11 @@ def _solve_on(
     if progress.abandoned or progress.should_stop() is not None:
         analyses.keep(structure, analysis)
         return outcomes.before_iterating(progress)
-    _check_time(analysis.factorisation, progress)
+    try:
+        _check_time(analysis.factorisation, progress)
+    except DeviceError:  # with more time it may be of use
+        analyses.keep(structure, analysis)
+        raise
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
         f"which {system.assembly.num_kept:,} stay in the linear system; "

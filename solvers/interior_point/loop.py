@@ -138,8 +138,9 @@ class Standing:
 def solve_form(run: Run) -> Outcome:
     """Iterate until the answer is optimal on the problem, a proof is found or a limit comes.
 
-    What begins near a known point and ends in numerical trouble is begun again without it. An
-    iterate that has broken down is known by its error, without NumPy's warnings.
+    What begins near a known point and ends in numerical trouble is begun again without it, and the
+    nearer of both points comes back. An iterate that has broken down is known by its error, without
+    NumPy's warnings.
     """
     with np.errstate(all="ignore"):
         outcome = _iterate(run)
@@ -147,7 +148,7 @@ def solve_form(run: Run) -> Outcome:
             return outcome
         run.progress.log("From the point that was known it ended in numerical trouble; without it.")
         run.system.forget()
-        return _iterate(dataclasses.replace(run, known=None))
+        return outcomes.nearer(outcome, _iterate(dataclasses.replace(run, known=None)))
 
 
 def _iterate(run: Run) -> Outcome:

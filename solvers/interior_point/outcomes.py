@@ -6,6 +6,7 @@ is believed only if it passes on the problem as it is given (:mod:`solvers.core.
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +62,9 @@ def certificate(problem: Problem, form: StandardForm, point: Point, device: Devi
 
 
 ENGINE = "ipm"
+
+ERRORS = ("relative_primal_residual", "relative_dual_residual", "relative_gap")
+"""What the statistics call the errors of a point."""
 
 
 def report(
@@ -119,6 +123,19 @@ def before_iterating(progress: Progress) -> Outcome:
     return Outcome(SolutionStatus.NOTHING, reason, engine=ENGINE)
 
 
+def nearer(first: Outcome, second: Outcome) -> Outcome:
+    """Return the outcome of a second attempt, with the first one's point if its error is less."""
+    if second.stop_reason is StopReason.CONVERGED or not _error(first) < _error(second):
+        return second
+    return dataclasses.replace(first, stop_reason=second.stop_reason)
+
+
+def _error(outcome: Outcome) -> float:
+    """Return the largest relative error of a point; inf where there is none."""
+    found = [float(outcome.statistics.get(name, np.inf)) for name in ERRORS]
+    return max(found) if np.isfinite(found).all() else np.inf
+
+
 def _with_point(
     answer: Answer,
     status: SolutionStatus,
@@ -127,6 +144,7 @@ def _with_point(
     system: LinearSystem,
 ) -> Outcome:
     statistics = answer.statistics
+    relative = statistics.relative_primal, statistics.relative_dual, statistics.relative_gap
     has_point = status is not SolutionStatus.NOTHING
     is_optimal = status is SolutionStatus.OPTIMAL
     finite = bool(np.isfinite(answer.x).all())
@@ -143,9 +161,7 @@ def _with_point(
         engine=ENGINE,
         statistics={
             **_counts(iterations, system),
-            "relative_primal_residual": statistics.relative_primal,
-            "relative_dual_residual": statistics.relative_dual,
-            "relative_gap": statistics.relative_gap,
+            **dict(zip(ERRORS, relative, strict=True)),
         },
     )
 

@@ -18,6 +18,7 @@ import scipy.sparse
 import gpu_bridge
 from gpu_bridge.adapters.pyomo.persistent import PersistentGpuHeur
 from solvers import interior_point
+from solvers.core.errors import DeviceError
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, StopReason
 from solvers.core.problem import Problem
@@ -121,6 +122,21 @@ def test_whoever_is_abandoned_leaves_the_analysis(
     outcome = interior_point.solve(problem, TIGHT, Abandoned(), analyses=analyses)
     assert outcome.stop_reason is StopReason.INTERRUPTED
     once = len(analysed)
+    again = interior_point.solve(problem, TIGHT, Progress(), analyses=analyses)
+    assert again.solution_status is SolutionStatus.OPTIMAL
+    assert len(analysed) == once
+
+
+def test_what_is_refused_for_lack_of_time_is_not_analysed_again(
+    analysed: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = of_every_kind(np.random.default_rng(1), rows=20, columns=35)
+    analyses = Analyses()
+    monkeypatch.setattr(on_host, "OPERATIONS_PER_SECOND", 1.0)
+    with pytest.raises(DeviceError, match="for its factorisations"):
+        interior_point.solve(problem, TIGHT, Progress(time_limit=60.0), analyses=analyses)
+    once = len(analysed)
+    assert once
     again = interior_point.solve(problem, TIGHT, Progress(), analyses=analyses)
     assert again.solution_status is SolutionStatus.OPTIMAL
     assert len(analysed) == once

@@ -29,7 +29,7 @@ from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
-from solvers.interior_point import cudss
+from solvers.interior_point import cudss, on_host
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.cudss import CuDSS
@@ -302,6 +302,43 @@ def test_numerical_trouble_on_the_gpu_leaves_a_small_solve_to_the_cpu(
     assert outcome.device == device
     assert (outcome.stop_reason is StopReason.CONVERGED) == small
     assert any("ended in numerical trouble" in line for line in progress.lines) == small
+
+
+def with_few_iterations(run: Run, count: int) -> Run:
+    few = dataclasses.replace(run.options, iteration_limit=count)
+    return dataclasses.replace(run, options=few)
+
+
+@pytest.mark.parametrize(
+    ("hindrance", "reason"),
+    [
+        ("limit", StopReason.TIME_LIMIT),
+        ("refused", StopReason.NUMERICAL_TROUBLE),
+        ("less near", StopReason.ITERATION_LIMIT),
+    ],
+)
+def test_an_attempt_on_the_cpu_does_not_lose_the_point_of_the_gpu(
+    gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch, hindrance: str, reason: StopReason
+) -> None:
+    inner, progress, on_the_gpu = interior_point.solve_form, Talking(), list[Outcome]()
+
+    def troubled_there(run: Run) -> Outcome:
+        if run.device.kind == "cpu":
+            return inner(with_few_iterations(run, 2))
+        on_the_gpu.append(inner(with_few_iterations(run, 6)))
+        if hindrance == "limit":
+            progress.time_limit = 0.0
+        elif hindrance == "refused":
+            progress.time_limit = 1e3
+            monkeypatch.setattr(on_host, "OPERATIONS_PER_SECOND", 1e-3)
+        return dataclasses.replace(on_the_gpu[0], stop_reason=StopReason.NUMERICAL_TROUBLE)
+
+    monkeypatch.setattr(interior_point, "solve_form", troubled_there)
+    outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"), progress)
+    assert outcome.stop_reason is reason
+    assert outcome.candidate is not None
+    assert outcome.candidate is on_the_gpu[0].candidate
+    assert outcome.statistics["iterations"] == 6
 
 
 def test_without_the_library_the_cpu_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:

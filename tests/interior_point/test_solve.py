@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
 import warnings
 
@@ -17,7 +18,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
-from solvers.interior_point import analysis, directions, on_host
+from solvers.interior_point import analysis, directions, loop, on_host
 from solvers.interior_point.on_host import OnHost
 from tests.cases import through
 from tests.interior_point.lps import of_every_kind
@@ -331,3 +332,24 @@ def test_a_point_that_is_far_off_is_no_start(wrong: float) -> None:
     far = Start(np.full(problem.num_columns, wrong), np.zeros(problem.num_rows))
     warm = interior_point.solve(problem, EngineOptions(tolerance=1e-8), Progress(), far)
     assert warm.statistics["iterations"] == cold.statistics["iterations"]
+
+
+def test_a_second_beginning_does_not_lose_the_nearer_point_of_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    inner, begun = loop._iterate, list[Outcome]()
+
+    def troubled(run: loop.Run) -> Outcome:
+        few = dataclasses.replace(run.options, iteration_limit=0 if begun else 3)
+        begun.append(inner(dataclasses.replace(run, options=few)))
+        reason = StopReason.TIME_LIMIT if len(begun) > 1 else StopReason.NUMERICAL_TROUBLE
+        return dataclasses.replace(begun[-1], stop_reason=reason)
+
+    problem = of_every_kind(np.random.default_rng(11), rows=40, columns=60)
+    cold = solved(problem)
+    monkeypatch.setattr(loop, "_iterate", troubled)
+    near = Start(None if cold.x is None else 1.01 * cold.x, cold.row_dual)
+    outcome = interior_point.solve(problem, TIGHT, Progress(), near)
+    assert outcome.stop_reason is StopReason.TIME_LIMIT
+    assert outcome.row_dual is begun[0].row_dual
+    assert len(begun) == 2
