@@ -7,7 +7,8 @@ and tolerance the newer one counts. Pictures go to ``docs/images/pdlp-*.png`` an
 ``docs/pdlp-results.md`` is written anew, with what there are records for: a part for the GPU with
 the newest record, where the figures of other solvers recorded earlier stand beside ours, and one
 for the CPU with the newest record. Runs of several solvers side by side follow: families, and
-models for reporting. There all solvers' figures for a model come from the newest run that had it.
+models for reporting. There all solvers' figures for a model come from the newest run that had it,
+on whichever GPU, and each GPU has a part.
 """
 
 from __future__ import annotations
@@ -138,14 +139,14 @@ def read_side_by_side(results: Path) -> list[SideBySide]:
     found = [
         one
         for name, words in SIDE_BY_SIDE.items()
-        for one in _side_by_side(_of_one_device(results, name, "cuda"), words)
+        for one in _side_by_side(_records(results, name, "cuda"), words)
     ]
     order = list(SIDE_BY_SIDE.values())
     return sorted(found, key=lambda one: (order.index(one.words), -one.tolerance, one.limit))
 
 
 def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideBySide]:
-    """Join records of one size and limit; of a model the rows of the newest record count."""
+    """Join records of one GPU, size and limit; of a model the rows of the newest record count."""
     newest: dict[Any, tuple[dict[str, Any], list[Row]]] = {}
     for record in records:
         rows = [Row.from_record(item) for item in record["rows"]]
@@ -156,14 +157,14 @@ def _side_by_side(records: list[dict[str, Any]], words: str) -> Iterator[SideByS
                 newest[tolerance, size, model] = record, here
     groups: dict[Any, dict[str, tuple[dict[str, Any], list[Row]]]] = {}
     for (tolerance, size, model), (record, here) in newest.items():
-        key = tolerance, size, float(record["time limit"])
+        key = tolerance, size, float(record["time limit"]), record["machine"]["device"]
         groups.setdefault(key, {})[model] = record, here
-    for (tolerance, _, limit), found in groups.items():
+    for (tolerance, _, limit, device), found in groups.items():
         rows = [row for _, here in found.values() for row in here]
         sizes = {row.model: row.nonzeros or 0 for row in rows}
         yield SideBySide(
             words=words,
-            device=records[-1]["machine"]["device"],
+            device=device,
             commits=_commits([record for record, _ in found.values()]),
             models=tuple(sorted(found, key=lambda model: (sizes[model], model))),
             limit=limit,
@@ -194,16 +195,19 @@ def read_iterations(results: Path, kind: str) -> Iterations | None:
 
 def _of_one_device(results: Path, name: str, kind: str) -> list[dict[str, Any]]:
     """Return the records of that name from the device with the newest one, oldest first."""
+    records = _records(results, name, kind)
+    device = records[-1]["machine"]["device"] if records else None
+    return [record for record in records if record["machine"]["device"] == device]
+
+
+def _records(results: Path, name: str, kind: str) -> list[dict[str, Any]]:
+    """Return the records of that name from all devices of a kind, oldest first."""
     paths = sorted(results.glob(f"{name}-*.json"))
     records = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
-    records = sorted(
+    return sorted(
         (one for one in records if one["benchmark"] == name and one["machine"]["kind"] == kind),
         key=lambda record: str(record["time"]),
     )
-    if not records:
-        return []
-    device = records[-1]["machine"]["device"]
-    return [record for record in records if record["machine"]["device"] == device]
 
 
 def _commits(records: list[dict[str, Any]]) -> tuple[str, ...]:

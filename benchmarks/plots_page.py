@@ -85,9 +85,9 @@ def _side_by_side(one: SideBySide) -> str:
     solvers = sorted({row.solver for row in one.rows}, key=lambda name: (name != OURS, name))
     halves = [half for half in HALVES if members(one.models, half)]
     lines = [
-        f"## {one.words}: tolerance {one.tolerance:g}, {one.limit:g} s",
+        f"## {one.words}: tolerance {one.tolerance:g}, {one.limit:g} s, {one.device}",
         "",
-        f"{_programs(len(one.models))} on {one.device}, each by all solvers in one run"
+        f"{_programs(len(one.models))}, each by all solvers in one run on one GPU"
         f"{_commit_words(one.commits)}. Means are honest ones, over the programs that a solver was "
         "given.",
         "",

@@ -152,8 +152,8 @@ def test_a_profile_counts_honest_answers_only():
     assert plots_lp.profile(rows, "c", models, 15.0) is None
 
 
-def record(folder, name, kind, time, **content):
-    machine = {"kind": kind, "device": f"a {kind}"}
+def record(folder, name, kind, time, device=None, **content):
+    machine = {"kind": kind, "device": device or f"a {kind}"}
     document = {"benchmark": name, "time": time, "machine": machine, "commit": "abc", **content}
     (folder / f"{name}-{kind}-{time}.json").write_text(json.dumps(document))
 
@@ -183,15 +183,29 @@ def test_pictures_and_page_are_made_from_records(tmp_path):
     page = (docs / plots.PAGE).read_text()
     assert "| gpu-bridge pdlp | 1 of 1 | 1 | 0.125 |" in page
     assert "banded-80" in page
-    families = "## Families, made on the spot: tolerance 1e-08, {}\n\n{} on a cuda"
-    assert families.format("8 s", "3 programs") in page
-    assert families.format("6 s", "1 program") in page  # limits are not mixed
+    families = "## Families, made on the spot: tolerance 1e-08, {}\n\n{}, each by all"
+    assert families.format("8 s, a cuda", "3 programs") in page
+    assert families.format("6 s, a cuda", "1 program") in page  # limits are not mixed
     assert "*Choosing* (2): gpu-bridge pdlp (1) 0.125 s; peer " in page  # of what it was given
     assert page.count("| m | choosing |  | 0.125 | 3 |") == 1  # of the newest run
     assert page.count("| n | reporting |") == 1  # of the run before, which alone had it
     assert "for reporting:" not in page  # ours alone stands beside nobody
     for name in names - {plots.PAGE}:
         assert f"(images/{name})" in page
+
+
+def test_a_model_stands_with_the_gpu_of_its_newest_run(tmp_path):
+    results, docs = tmp_path / "results", tmp_path / "docs"
+    results.mkdir()
+    for time, device, names in (("2026-01-01", "one", "mno"), ("2026-01-02", "other", "m")):
+        rows = [row(solver, name, 3.0) for name in names for solver in ("gpu-bridge pdlp", "peer")]
+        content = {"time limit": 8.0, "rows": [one.as_record() for one in rows]}
+        record(results, "families", "cuda", time, device, **content)
+    plots.draw_all(results, docs)
+    page = (docs / plots.PAGE).read_text()
+    assert "8 s, one\n\n2 programs, each" in page
+    assert "8 s, other\n\n1 program, each" in page
+    assert page.count("| m | choosing |") == 1
 
 
 def test_a_whole_run_leaves_a_record(tmp_path, monkeypatch, capsys):
