@@ -21,6 +21,7 @@ from gpu_bridge.pipeline.interior_points import fitting_interior_point
 from gpu_bridge.pipeline.race import Contender, race
 from gpu_bridge.pipeline.routes import PDLP, RACE, Choice, interior_point
 from gpu_bridge.pipeline.routes.pdlp import mended, pdlp_route
+from gpu_bridge.pipeline.routes.shared_presolve import SharedPresolve
 from gpu_bridge.pipeline.turns import Turns
 from gpu_bridge.report.statistics import memory_needed
 from solvers.core.device import cpu, find_device, seen_gpu
@@ -159,6 +160,7 @@ def make_contenders(
     """
     cores = options.threads or usable_cores()
     analyses = analyses or Analyses()
+    presolved = SharedPresolve()
     own_at_work, turns = threading.Event(), Turns(problem.num_nonzeros, options.tolerance)
     two = device == "cpu" and IPM in names and problem.num_nonzeros >= OWN_IPM_NONZEROS
     beside = cores > len(names)
@@ -177,7 +179,9 @@ def make_contenders(
             if device == "cpu"
             else reference(progress, IPM, None)
         ),
-        GPU_IPM: lambda progress: _beside_pdlp(problem, options, progress, analyses, turns),
+        GPU_IPM: lambda progress: _beside_pdlp(
+            problem, options, progress, analyses, turns, presolved
+        ),
         PDLP: lambda progress: _first_order(
             problem,
             dataclasses.replace(options, device=device, threads=spare),
@@ -185,6 +189,7 @@ def make_contenders(
             start,
             turns,
             options.device == "auto",
+            presolved,
         ),
     }
     return [Contender(name, runs[name]) for name in names]
@@ -197,10 +202,13 @@ def _first_order(
     start: Start | None,
     turns: Turns,
     unasked: bool,
+    presolved: SharedPresolve,
 ) -> Outcome:
     """Run PDLP."""
     own = turns.first_order(progress)
-    return pdlp_route(problem, options, own, start, hedge=True, unasked=unasked)
+    return pdlp_route(
+        problem, options, own, start, hedge=True, unasked=unasked, presolved=presolved
+    )
 
 
 def _waited(progress: Progress, other_at_work: threading.Event) -> Progress:
@@ -244,13 +252,18 @@ def _interior_point(
 
 
 def _beside_pdlp(
-    problem: Problem, options: Options, progress: Progress, analyses: Analyses, turns: Turns
+    problem: Problem,
+    options: Options,
+    progress: Progress,
+    analyses: Analyses,
+    turns: Turns,
+    presolved: SharedPresolve,
 ) -> Outcome:
     """Run our own interior point on the GPU, where PDLP is likely to take longer."""
     turns.prepare(progress)
     try:
         return interior_point.run_on_gpu(
-            problem, options, progress, analyses, lambda: turns.begin(progress)
+            problem, options, progress, analyses, lambda: turns.begin(progress), presolved
         )
     finally:
         turns.end()

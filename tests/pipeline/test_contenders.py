@@ -129,7 +129,7 @@ def test_pdlp_gets_the_threads_that_are_left(
     seen: dict[str, Options] = {}
 
     def route(
-        problem: Problem, options: Options, *_: object, hedge: bool, unasked: bool
+        problem: Problem, options: Options, *_: object, **_more: object
     ) -> Outcome:
         seen["pdlp"] = options
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
@@ -197,7 +197,7 @@ def test_pdlp_waits_where_it_has_no_core_of_its_own(
         progress: Progress,
         *_: object,
         hedge: bool,
-        unasked: bool,
+        **_more: object,
     ) -> Outcome:
         began.append(progress.seconds)
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)

@@ -155,7 +155,7 @@ def test_pdlp_waits_for_our_own_interior_point_where_cores_are_few(
         told.append("ipm")
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 
-    def route(*_: object, hedge: bool, unasked: bool) -> Outcome:
+    def route(*_: object, **_more: object) -> Outcome:
         told.append("pdlp")
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 

@@ -16,6 +16,7 @@ from gpu_bridge.pipeline import turns
 from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
+from gpu_bridge.pipeline.routes.shared_presolve import SharedPresolve
 from gpu_bridge.pipeline.turns import ASKED, BEGINS, OBSERVED, Forecast, Turns
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
@@ -85,6 +86,7 @@ def test_interior_point_begins_where_pdlp_is_likely_to_take_longer(
 def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[tuple[str, bool]] = []
     within: list[Progress] = []
+    shared: list[SharedPresolve] = []
     near = Outcome(
         SolutionStatus.NOTHING,
         StopReason.TIME_LIMIT,
@@ -99,7 +101,9 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         *_: object,
         hedge: bool,
         unasked: bool,
+        presolved: SharedPresolve,
     ) -> Outcome:
+        shared.append(presolved)
         within.append(ContenderProgress(progress, "within"))
         for step in range(OBSERVED):
             within[0].iteration(step, primal_residual=1.0, dual_residual=1.0, gap=1.0)
@@ -113,7 +117,9 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         analyses: Analyses,
         latest: Callable[[], Start | None],
         only_there: bool,
+        presolved: SharedPresolve,
     ) -> Outcome:
+        shared.append(presolved)
         assert (options.device, options.crossover, only_there) == ("cuda", "off", True)
         seen.append(("analysing", within[0].shares_gpu))
         start = latest()
@@ -132,6 +138,7 @@ def test_contenders_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
         contender.run(Progress())
     assert seen == [("analysing", True), ("iterating", True)]
     assert not within[0].shares_gpu
+    assert shared[0] is shared[1], "presolve is made once for both"
 
 
 def test_interior_point_begins_with_the_point_that_it_asks_for() -> None:

@@ -15,6 +15,7 @@ from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes import ABANDONED, Choice
 from gpu_bridge.pipeline.routes.pdlp import crossed, mended
+from gpu_bridge.pipeline.routes.shared_presolve import SharedPresolve
 from gpu_bridge.verify.verify import verify
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
@@ -22,9 +23,6 @@ from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import DetachableProgress, Progress
 from solvers.core.threads import within_limit
-
-PRESOLVE = "light"
-"""Which presolve goes before the method, the same as before PDLP."""
 
 TIGHTER = 1e-2
 """Part of the tolerance that is aimed at where a point misses it once presolve is undone."""
@@ -134,10 +132,12 @@ def run_on_gpu(
     progress: Progress,
     analyses: Analyses,
     latest: Callable[[], Start | None],
+    presolved: SharedPresolve,
 ) -> Outcome:
     """Solve a linear program on the GPU or not at all; a vertex only if the caller insists on it.
 
-    ``latest`` is asked for a point near the optimum before the first iteration.
+    ``latest`` is asked for a point near the optimum before the first iteration, and ``presolved``
+    for what presolve leaves.
 
     Raises
     ------
@@ -152,7 +152,9 @@ def run_on_gpu(
     library()
     crossover = "on" if options.crossover == "on" else "off"
     chosen = dataclasses.replace(options, device="cuda", crossover=crossover)
-    return _by_engine(problem, chosen, progress, analyses, latest, only_there=True)
+    return _by_engine(
+        problem, chosen, progress, analyses, latest, only_there=True, presolved=presolved
+    )
 
 
 def _by_engine(
@@ -164,6 +166,7 @@ def _by_engine(
     *,
     most_entries: float = np.inf,
     only_there: bool = False,
+    presolved: SharedPresolve | None = None,
 ) -> Outcome:
     """Run presolve, the engine, crossover and the way back."""
     from solvers import interior_point, presolve
@@ -172,7 +175,8 @@ def _by_engine(
 
     reduction = presolve.unchanged(problem)
     if options.presolve:
-        reduction = presolve.apply(problem, progress, PRESOLVE, options.threads)
+        presolved = presolved or SharedPresolve()
+        reduction = presolved.reduction(problem, progress, options.threads)
         if reduction.settled is not None:
             return reduction.settled
         if progress.abandoned:

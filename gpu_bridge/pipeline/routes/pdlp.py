@@ -18,6 +18,7 @@ import numpy as np
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import SETTLED, Contender, race
 from gpu_bridge.pipeline.routes import ABANDONED, Choice
+from gpu_bridge.pipeline.routes.shared_presolve import SharedPresolve
 from gpu_bridge.report.log_text import byte_size
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import ALL_GPUS
@@ -31,10 +32,6 @@ from solvers.core.threads import within_limit
 
 if TYPE_CHECKING:
     from solvers.presolve import Reduction
-
-PRESOLVE = "light"
-"""Which presolve goes before PDLP: HiGHS's takes out little more of the models here, costs more
-than the solve on most of them, and made some of them much harder for PDLP."""
 
 PRESOLVE_SHARE = 0.2
 """Part of the time limit after which presolve ends with what it has removed. Of the families of
@@ -93,6 +90,7 @@ def pdlp_route(
     *,
     hedge: bool = False,
     unasked: bool = False,
+    presolved: SharedPresolve | None = None,
 ) -> Outcome:
     """Solve a linear program by PDLP, with presolve and crossover as the options say.
 
@@ -109,6 +107,8 @@ def pdlp_route(
         a vertex if it comes within a short grace. What comes out then depends on time.
     unasked : bool
         Nobody named a GPU, so that all may take part.
+    presolved : SharedPresolve, optional
+        That of the engines which race beside.
 
     Returns
     -------
@@ -126,7 +126,8 @@ def pdlp_route(
     reduction = presolve.unchanged(problem)
     if options.presolve:
         with progress.budget(PRESOLVE_SHARE * progress.time_left):
-            reduction = presolve.apply(problem, progress, PRESOLVE, options.threads)
+            presolved = presolved or SharedPresolve()
+            reduction = presolved.reduction(problem, progress, options.threads)
         if reduction.settled is not None:
             return reduction.settled
         if start is not None:
