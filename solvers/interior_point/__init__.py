@@ -27,6 +27,7 @@ from solvers.interior_point.analysis import Analysis, smallest_system, structure
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation, SingularError
 from solvers.interior_point.loop import Run, solve_form
+from solvers.interior_point.on_device import array_on, sent_beside
 from solvers.interior_point.on_host import OnHost
 from solvers.interior_point.standard_form import Look, StandardForm, standard_form
 from solvers.interior_point.starting_point import Known
@@ -104,12 +105,10 @@ def solve(
             return solve_with_rows_given(problem, "ipm", "cpu")
         measured = Norms.of(problem).smaller(norms)
 
-        def known() -> Known | None:
-            return Known.of(form, problem, start if latest is None else latest(), measured)
-
         def solve_on(place: Device) -> Outcome:
             kept = analyses or Analyses()
-            rest = progress, kept, most_entries, known, look
+            given = latest or (lambda: start)
+            rest = progress, kept, most_entries, given, look
             return _solve_on(place, problem, form, options, measured, *rest)
 
         device, small = _choose_device(problem, options), problem.num_nonzeros < GPU_FROM_NONZEROS
@@ -175,23 +174,20 @@ def _solve_on(
     progress: Progress,
     analyses: Analyses,
     most_entries: float,
-    begin_near: Callable[[], Known | None],
+    latest: Callable[[], Start | None],
     look: Look,
 ) -> Outcome:
     """Analyse the linear system and iterate on a device, the current one if it is a GPU."""
     structure = structure_of(form, f"{device.kind} {device.index}")
-    known: Analysis | None = analyses.take(structure)
-    if known is None:
+    with sent_beside(form, problem, device) as sent:
+        known: Analysis | None = analyses.take(structure)
         try:
-            analysis = smallest_system(
+            analysis = known or smallest_system(
                 form, lambda: _factorisation(device, progress, look), most_entries, look
             )
         except SingularError:  # the library was told to end
             look()
             raise
-        system = analysis.system(form, analysis.seconds)
-    else:
-        analysis, system = known, known.system(form)
     if progress.abandoned or progress.should_stop() is not None:
         analyses.keep(structure, analysis)
         return outcomes.before_iterating(progress)
@@ -202,16 +198,28 @@ def _solve_on(
         raise
     progress.log(
         f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
-        f"which {system.assembly.num_kept:,} stay in the linear system; "
-        f"{system.assembly.entries:,} entries in its lower triangle, "
-        f"{system.factorisation.entries:,} in its factor."
+        f"which {analysis.pattern.kept.size:,} stay in the linear system; "
+        f"{analysis.pattern.row.size:,} entries in its lower triangle, "
+        f"{analysis.factorisation.entries:,} in its factor."
     )
     with analysis.factorisation.begin(progress):
-        near = begin_near()
-        run = Run.of(problem, form, system, options, norms, progress, device, near)
+        there, seconds = sent(), 0.0 if known is analysis else analysis.seconds
+        system = analysis.system(there.form, device, seconds)
+        near = _start_on(device, latest())
+        begin = Known.of(there.form, there.judged, near, norms)
+        run = Run(
+            problem, there.form, there.judged, system, options, norms, progress, device, begin
+        )
         outcome = dataclasses.replace(solve_form(run), device=device.kind)
     analyses.keep(structure, analysis)
     return outcome
+
+
+def _start_on(device: Device, start: Start | None) -> Start | None:
+    """Return what is used of a start on a device, if it has that."""
+    if start is None or start.x is None or start.row_dual is None:
+        return None
+    return Start(array_on(start.x, device), array_on(start.row_dual, device))
 
 
 def _check_time(factorisation: Factorisation, progress: Progress) -> None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from solvers.core.device import Device
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.machine import free_memory
 from solvers.core.problem import BoolArray
@@ -57,9 +58,12 @@ class Analysis:
         factorisation.analyse(pattern.row, pattern.column, pattern.size, most)
         return cls(pattern, factorisation, time.perf_counter() - began)
 
-    def system(self, form: StandardForm, seconds: float = 0.0) -> LinearSystem:
-        """Return the system of a form of this structure, on which so many seconds were spent."""
-        assembly = self.pattern.assembly(form.transposed)
+    def system(self, form: StandardForm, device: Device, seconds: float = 0.0) -> LinearSystem:
+        """Return the system of a form of this structure, which is on a device.
+
+        So many seconds were spent on it.
+        """
+        assembly = self.pattern.assembly(form.transposed, device)
         return LinearSystem(form.matrix, form.transposed, assembly, self.factorisation, seconds)
 
 

@@ -7,7 +7,6 @@ symbolic factorisation, is the same in every iteration, even where entries cance
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -17,7 +16,7 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device
 from solvers.core.problem import BoolArray, FloatArray
-from solvers.interior_point.standard_form import matrix_on
+from solvers.interior_point.on_device import array_on, csr_on
 from solvers.native.interior_point_products import lay_out
 
 IndexArray = npt.NDArray[np.signedinteger[Any]]
@@ -80,16 +79,23 @@ class Pattern:
             alone_at=laid.alone_at,
         )
 
-    def assembly(self, by_column: Any) -> Assembly:
-        """Return the products of the entries of A, whose pattern is the one that was laid out."""
-        values = by_column.data
-        products = sp.csr_array(
-            (values[self.first] * values[self.second], self.columns, self.starts),
-            shape=(self.row.size, by_column.shape[0]),
+    def assembly(self, by_column: Any, device: Device) -> Assembly:
+        """Return the products of the entries of A, whose pattern is the one that was laid out.
+
+        The matrix is on the device, and so is what comes back.
+        """
+        values, shape = by_column.data, (self.row.size, by_column.shape[0])
+        first, second, alone, alone_at, kept, on_diagonal = (
+            array_on(part, device)
+            for part in (
+                *(self.first, self.second, self.alone, self.alone_at),
+                *(self.kept, self.on_diagonal),
+            )
         )
-        constant = np.zeros(self.row.size)
-        constant[self.alone_at] = values[self.alone]
-        return Assembly(self.kept, self.row.size, products, constant, self.on_diagonal)
+        products = csr_on(values[first] * values[second], self.columns, self.starts, shape, device)
+        constant = np.zeros_like(values, shape=shape[0])
+        constant[alone_at] = values[alone]
+        return Assembly(kept, shape[0], products, constant, on_diagonal)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +116,6 @@ class Assembly:
     def num_kept(self) -> int:
         """How many columns are kept."""
         return int(self.kept.size)
-
-    def on(self, device: Device) -> Assembly:
-        """Return this with what :meth:`values` needs on a device."""
-        return dataclasses.replace(
-            self,
-            kept=device.to_device(self.kept),
-            products=matrix_on(self.products, device),
-            constant=device.to_device(self.constant),
-            on_diagonal=device.to_device(self.on_diagonal),
-        )
 
     def values(
         self, inverse: FloatArray, kept_diagonal: FloatArray, delta: float, share: float

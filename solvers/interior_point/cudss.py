@@ -161,11 +161,14 @@ class CuDSS:
     def _lay_out(self, row: npt.NDArray[Any], column: npt.NDArray[Any], size: int) -> None:
         """Describe the matrix and its vectors to the library."""
         # the lower triangle by columns is the upper one by rows
-        starts = np.searchsorted(column, np.arange(size + 1)).astype(np.int32)
+        starts = np.zeros(size + 1, dtype=np.int32)
+        np.cumsum(np.bincount(column, minlength=size), out=starts[1:])
         self._starts = self._device.to_device(starts)
-        self._indices = self._device.to_device(row.astype(np.int32))
-        self._values = self._device.to_device(np.zeros(row.size))
-        self._right, self._solution = (self._device.to_device(np.zeros(size)) for _ in range(2))
+        self._indices = self._device.to_device(row.astype(np.int32, copy=False))
+        self._values = np.zeros_like(self._indices, dtype=np.float64)
+        self._right, self._solution = (
+            np.zeros_like(self._starts, dtype=np.float64, shape=size) for _ in range(2)
+        )
         self._matrix = self._new(
             *("cudssMatrixCreateCsr", size, size, row.size, _address(self._starts), None),
             *(_address(self._indices), _address(self._values), *self._version.row_starts),

@@ -32,12 +32,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from solvers.core.device import Device
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.core.vectors import euclidean, inner
 from solvers.interior_point.assembly import Assembly
-from solvers.interior_point.standard_form import matrix_on
 
 Pair = tuple[FloatArray, FloatArray]
 
@@ -222,13 +220,6 @@ class LinearSystem:
         self.solves = self.factorisations = 0
         self.latest_residual = self.worst_residual = 0.0
         self.seconds_factorising = self.seconds_solving = 0.0
-
-    def on(self, device: Device) -> LinearSystem:
-        """Move what the iterations use to the device on which the factors are."""
-        self.matrix = matrix_on(self.matrix, device)
-        self.transposed = matrix_on(self.transposed, device)
-        self.assembly = self.assembly.on(device)
-        return self
 
     def factorise(self, diagonal: FloatArray) -> None:
         """Take D (columns,) and factorise; regularise more where that fails."""

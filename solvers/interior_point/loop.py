@@ -26,7 +26,7 @@ from solvers.interior_point.directions import Newton, predictor_corrector
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.outcomes import certificate
 from solvers.interior_point.point import Point, Residuals, centrality, residuals
-from solvers.interior_point.standard_form import StandardForm, form_on, problem_on, vectors_on
+from solvers.interior_point.standard_form import StandardForm
 from solvers.interior_point.starting_point import (
     Known,
     centred,
@@ -65,35 +65,17 @@ MOST_ITERATIONS = 300
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What stays the same during a solve."""
+    """What stays the same during a solve; the form, the system and ``judged`` are on the device."""
 
     problem: Problem
     form: StandardForm
+    judged: Problem
     system: LinearSystem
     options: EngineOptions
     norms: Norms
     progress: Progress
     device: Device
-    judged: Problem
     known: Known | None = None
-
-    @classmethod
-    def of(
-        cls,
-        problem: Problem,
-        form: StandardForm,
-        system: LinearSystem,
-        options: EngineOptions,
-        norms: Norms,
-        progress: Progress,
-        device: Device,
-        known: Known | None,
-    ) -> Run:
-        """Put what the iterations use on the device."""
-        there = form_on(form, device), system.on(device), problem_on(problem, device)
-        if known is not None:
-            known = dataclasses.replace(known, point=vectors_on(known.point, device))
-        return cls(problem, there[0], there[1], options, norms, progress, device, there[2], known)
 
     def starts(self) -> Generator[Point, None, None]:
         """Yield the point to begin from, then the one for where its first step is short, if any."""

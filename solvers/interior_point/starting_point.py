@@ -60,7 +60,10 @@ class Known:
     def of(
         cls, form: StandardForm, problem: Problem, start: Start | None, norms: Norms
     ) -> Known | None:
-        """Return a start with columns and duals, if it is near enough to be of use."""
+        """Return a start with columns and duals, if it is near enough to be of use.
+
+        All arrays are on the same device.
+        """
         if start is None or start.x is None or start.row_dual is None:
             return None
         worst = errors(problem, start.x, start.row_dual, norms).worst
@@ -121,9 +124,11 @@ def _in_form(form: StandardForm, x: FloatArray, row_dual: FloatArray) -> Point:
     """Return what a point (n,) and row duals (m,) of the problem are in the form, not inside it."""
     structural, y = form.origin.standard(x, row_dual)
     count = structural.size
-    slacks = form.transposed[count:]  # of one entry each
-    missing = form.b - form.matrix @ np.concatenate([structural, np.zeros(form.c.size - count)])
-    values = np.concatenate([structural, missing[slacks.indices] / slacks.data])
+    slacks = np.zeros_like(structural, shape=form.c.size - count)
+    missing = form.b - form.matrix @ np.concatenate([structural, slacks])
+    of_slacks = form.transposed.data.size - slacks.size  # they are the last, with one entry each
+    rows, entries = (part[of_slacks:] for part in (form.transposed.indices, form.transposed.data))
+    values = np.concatenate([structural, missing[rows] / entries])
     reduced = form.c - form.transposed @ y
     t, v = form.u - values[form.bounded], -reduced[form.bounded]
     return Point(values, t, y, reduced, v, 1.0, 0.0)

@@ -7,6 +7,8 @@ do these, which compute on the host.
 from __future__ import annotations
 
 import sys
+import threading
+from contextlib import nullcontext
 from itertools import count
 from types import ModuleType, SimpleNamespace
 from typing import Any, ClassVar
@@ -121,6 +123,14 @@ class DeviceMatrix:
         self.matrix, self.shape = parts, parts.shape
 
     @property
+    def data(self) -> DeviceArray:
+        return DeviceArray(self.matrix.data)
+
+    @property
+    def indices(self) -> DeviceArray:
+        return DeviceArray(self.matrix.indices)
+
+    @property
     def T(self) -> DeviceMatrix:  # noqa: N802 (as everybody calls it)
         return DeviceMatrix(self.matrix.T)
 
@@ -134,19 +144,36 @@ class Stream:
     """A stream, current within itself; the null stream is never gone."""
 
     null: ClassVar[Stream]
-    current: ClassVar[list[Stream]] = []
+    here: ClassVar[threading.local] = threading.local()
 
     def __init__(self, ptr: int) -> None:
         self.ptr = ptr
 
+    @classmethod
+    def current(cls) -> list[Stream]:
+        """Return those of this thread, the current one last."""
+        return cls.here.__dict__.setdefault("streams", [cls.null])
+
     def __enter__(self) -> None:
-        self.current.append(self)
+        self.current().append(self)
 
     def __exit__(self, *error: Any) -> None:
-        self.current.pop()
+        self.current().pop()
+
+    def synchronize(self) -> None:
+        """Nothing is under way."""
 
 
 Stream.null = Stream(0)
+
+
+class CurrentGpu(nullcontext[None]):
+    """The GPU of a number, current within itself."""
+
+    mem_info = (10**9, 10**9)
+
+    def __init__(self, index: int = 0) -> None:
+        super().__init__()
 
 
 class PretendedGpu(Device):
@@ -156,8 +183,8 @@ class PretendedGpu(Device):
     def xp(self) -> Any:
         pool = SimpleNamespace(free_bytes=lambda: 0)
         cuda = SimpleNamespace(
-            get_current_stream=lambda: [Stream.null, *Stream.current][-1],
-            Device=lambda: SimpleNamespace(mem_info=(self.memory_free, self.memory_total)),
+            get_current_stream=lambda: Stream.current()[-1],
+            Device=CurrentGpu,
         )
         return SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool)
 

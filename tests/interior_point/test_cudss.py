@@ -25,11 +25,11 @@ from solvers.core.device import Device, cpu
 from solvers.core.errors import DeviceError, EngineError
 from solvers.core.lp_answer import proves_infeasible
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus, StopReason
+from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
 from solvers.core.progress import Progress
-from solvers.interior_point import cudss, on_host
+from solvers.interior_point import cudss, on_device, on_host
 from solvers.interior_point import cudss_library as names
 from solvers.interior_point.assembly import Pattern
 from solvers.interior_point.cudss import CuDSS
@@ -63,7 +63,7 @@ def a_system(rng: np.random.Generator, progress: Progress | None = None) -> Line
     factors = CuDSS(HOST, progress or Progress())
     pattern = Pattern.of(A.T.tocsr(), kept)
     factors.analyse(pattern.row, pattern.column, pattern.size)
-    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A.T.tocsr()), factors)
+    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A.T.tocsr(), cpu()), factors)
 
 
 def test_systems_are_analysed_once_and_factorised_for_each_diagonal(fake: FakeCuDSS) -> None:
@@ -209,6 +209,33 @@ def test_whole_solves_keep_to_the_arrays_of_the_device(gpu: PretendedGpu, seed: 
     assert there.objective == pytest.approx(here.objective, rel=1e-6)
     assert there.statistics["replaced_pivots"] == 2
     assert isinstance(there.x, np.ndarray)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_start_is_judged_on_the_device_as_on_the_host(gpu: PretendedGpu, seed: int) -> None:
+    problem = of_every_kind(np.random.default_rng(seed), rows=25, columns=40)
+    options = EngineOptions(tolerance=1e-8, device="cpu")
+    near = interior_point.solve(problem, dataclasses.replace(options, tolerance=1e-3), Progress())
+    start = Start(near.candidate if near.x is None else near.x, near.row_dual)
+    cold, here, there = (
+        interior_point.solve(problem, dataclasses.replace(options, device=place), Progress(), given)
+        for place, given in (("cpu", None), ("cpu", start), ("cuda", start))
+    )
+    assert there.device == "cuda"
+    assert there.objective == pytest.approx(here.objective, rel=1e-6)
+    counts = [int(one.statistics["iterations"]) for one in (cold, here, there)]
+    assert counts[2] == counts[1] < counts[0]
+
+
+def test_what_sending_raises_comes_out(gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError("the GPU is full")
+
+    monkeypatch.setattr(on_device, "problem_on", full)
+    progress = Talking()
+    outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"), progress)
+    assert outcome.device == "cpu"
+    assert any("the GPU is full" in line for line in progress.lines)
 
 
 class Watching(Progress):

@@ -10,13 +10,14 @@ from solvers import interior_point
 from solvers.core.device import Device, find_device
 from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
-from solvers.core.outcome import Outcome, SolutionStatus
+from solvers.core.outcome import Outcome, SolutionStatus, Start
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.interior_point import cudss_library
 from solvers.interior_point.analysis import Analysis
 from solvers.interior_point.cudss import CuDSS
-from solvers.interior_point.standard_form import matrix_on, standard_form
+from solvers.interior_point.on_device import form_on, matrix_on
+from solvers.interior_point.standard_form import standard_form
 from tests.energy import energy_system
 from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA
@@ -49,7 +50,7 @@ def test_the_system_is_solved_to_its_residual(which: str, gpu: Device) -> None:
     with gpu.activate():
         factors = CuDSS(gpu, Progress())
         analysis = Analysis.of(form, kept, factors)
-        system = analysis.system(form).on(gpu)
+        system = analysis.system(form_on(form, gpu), gpu)
         assert 0 < factors.bytes_needed < factors.bytes_free
         assert factors.entries >= analysis.pattern.size
         for decades in (1.0, 3.0):
@@ -97,6 +98,16 @@ def test_an_energy_system_through_the_front_door() -> None:
     here = gpu_bridge.solve(problem, method="ipm", device="cpu", tolerance=1e-8)
     assert "on cuda" in there.log
     assert there.objective == pytest.approx(here.objective, rel=1e-7)
+
+
+def test_a_start_shortens_the_way() -> None:
+    problem = energy_system(48)
+    options = EngineOptions(tolerance=1e-8, device="cuda")
+    cold = interior_point.solve(problem, options, Progress())
+    start = Start(cold.x, cold.row_dual)
+    warm = interior_point.solve(problem, options, Progress(), start)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-7)
+    assert int(warm.statistics["iterations"]) < int(cold.statistics["iterations"])
 
 
 def test_proofs() -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from solvers.core.device import cpu
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.interior_point import on_host
 from solvers.interior_point.assembly import Pattern, pair_count
@@ -42,7 +43,7 @@ def kept_sets(columns: int) -> list[np.ndarray]:
 def analysed(A: sp.csr_array, kept: BoolArray, factors: OnHost) -> LinearSystem:
     pattern = Pattern.of(A.T.tocsr(), kept)
     factors.analyse(pattern.row, pattern.column, pattern.size)
-    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A.T.tocsr()), factors)
+    return LinearSystem(A, A.T.tocsr(), pattern.assembly(A.T.tocsr(), cpu()), factors)
 
 
 @pytest.mark.parametrize("which", range(3))
@@ -52,7 +53,7 @@ def test_the_assembled_matrix_is_the_reduced_augmented_system(which: int) -> Non
     kept = kept_sets(11)[which]
     d = rng.uniform(0.1, 10.0, 11)
     pattern = Pattern.of(A.T.tocsr(), kept)
-    assembly = pattern.assembly(A.T.tocsr())
+    assembly = pattern.assembly(A.T.tocsr(), cpu())
     inverse = np.where(kept, 0.0, 1.0 / d)
     values = assembly.values(inverse, d[kept], 0.0, 0.0)
     lower = sp.coo_array((values, (pattern.row, pattern.column)), shape=(pattern.size,) * 2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from solvers import interior_point
+from solvers.core.device import cpu
 from solvers.core.lp_answer import Norms
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import SolutionStatus, Start
@@ -28,7 +29,7 @@ def near_the_optimum() -> Start:
 
 def test_products_of_a_centred_start_are_their_mean_and_differences_stay() -> None:
     form = standard_form(PROBLEM)
-    system = smallest_system(form, OnHost).system(form)
+    system = smallest_system(form, OnHost).system(form, cpu())
     known = Known.of(form, PROBLEM, near_the_optimum(), Norms.of(PROBLEM))
     assert known is not None
     cold = starting_point(form, system)

@@ -128,9 +128,7 @@ def test_pdlp_gets_the_threads_that_are_left(
     machine(16, True)
     seen: dict[str, Options] = {}
 
-    def route(
-        problem: Problem, options: Options, *_: object, **_more: object
-    ) -> Outcome:
+    def route(problem: Problem, options: Options, *_: object, **_more: object) -> Outcome:
         seen["pdlp"] = options
         return Outcome(SolutionStatus.NOTHING, StopReason.EXHAUSTED)
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from solvers.presolve import Reduction
 
 PRESOLVE = "light"
-"""Which presolve goes before PDLP and our interior point method: HiGHS's takes out little more of the
-models here, costs more than the solve on most of them, and made some of them much harder for
+"""Which presolve goes before PDLP and our interior point method: HiGHS's takes out little more of
+the models here, costs more than the solve on most of them, and made some of them much harder for
 PDLP."""
 
 
