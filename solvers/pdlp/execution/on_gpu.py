@@ -103,7 +103,7 @@ class BlocksOnGpu:
         self._stream = self._cupy.cuda.get_current_stream()
         self.depth = depth_of(state.problem.coefficients.by_row.nonzeros)
         self._slots = pinned(self._cupy, self.depth + 1)
-        self._under_way: deque[tuple[int, ExecutionMode | None, Any, Any]] = deque()
+        self._under_way: deque[tuple[int, tuple[ExecutionMode, Any, Any] | None, Any]] = deque()
         self._submitted = 0
         self._untried = list(
             execution_modes(state.problem.coefficients, state.settings, self._cupy)
@@ -120,32 +120,35 @@ class BlocksOnGpu:
 
     def submit(self, count: int) -> None:
         """Queue a block of so many iterations, and the copy of its record."""
-        mode, shared = None, self._progress.shares_gpu
-        began = self._cupy.cuda.Event()
-        if count == self._state.settings.restart.check_interval:
-            mode = AMONG_OTHERS if shared else self._choose()
+        event, shared = self._cupy.cuda.Event, self._progress.shares_gpu
+        is_whole = count == self._state.settings.restart.check_interval
+        mode = AMONG_OTHERS if shared else self._choose() if is_whole else self._best()
+        timed = None
+        if is_whole:
             graph = self._graph(mode, count)
-            began.record(self._stream)
+            if not shared and mode not in self._milliseconds:
+                timed = mode, event(), event()
+                timed[1].record(self._stream)
             graph.launch()
+            if timed is not None:
+                timed[2].record(self._stream)
         else:
-            for launch in self._launches(AMONG_OTHERS if shared else self._best(), count):
+            for launch in self._launches(mode, count):
                 launch()
-        done = self._cupy.cuda.Event()
-        done.record(self._stream)
         slot = self._submitted % len(self._slots)
         self._state.control.get(stream=self._stream, out=self._slots[slot], blocking=False)
-        copied = self._cupy.cuda.Event(disable_timing=True)
+        copied = event(disable_timing=True)
         copied.record(self._stream)
-        timed = None if shared or mode in self._milliseconds else mode
-        self._under_way.append((slot, timed, (began, done), copied))
+        self._under_way.append((slot, timed, copied))
         self._submitted += 1
 
     def take(self) -> Record:
         """Return the record of the earliest block not taken; waits for it."""
-        slot, mode, (began, done), copied = self._under_way.popleft()
+        slot, timed, copied = self._under_way.popleft()
         copied.synchronize()
         record = Record(self._slots[slot].copy())
-        if mode is not None and record.stop is Stop.NO:  # else it may have done nothing
+        if timed is not None and record.stop is Stop.NO:  # else it may have done nothing
+            mode, began, done = timed
             self._milliseconds[mode] = self._cupy.cuda.get_elapsed_time(began, done)
         return record
 
