@@ -29,38 +29,26 @@ ANY: frozenset[str] = frozenset({"*"})
 
 @dataclass(frozen=True)
 class OtherName:
-    """Names of one option in another solver.
-
-    Parameters
-    ----------
-    solver : str
-        Whose names they are.
-    names : tuple of str
-        As that solver writes them; one that ends in ``/`` stands for all that begin so.
-    option : str, optional
-        The option of ours; None where there is none.
-    values : mapping, optional
-        Their values, as lower-case text, and ours. Without it their values are ours, and so are
-        those it does not name if it has :data:`OTHERS`.
-    harmless : frozenset of str
-        Values that mean what is done here anyway, as lower-case text.
-    hint : str
-        What to do instead, where we have no such option.
-    is_word : bool
-        Whether the name stands alone on a command line.
-    steers : bool
-        Whether it says how another solver shall search, not what is asked: it is passed over with
-        a warning.
-    """
+    """Names of one option in another solver."""
 
     solver: str
+    """Whose names they are."""
     names: tuple[str, ...]
+    """As that solver writes them; one that ends in ``/`` stands for all that begin so."""
     option: str | None = None
+    """The option of ours; None where there is none."""
     values: Mapping[str, Any] | None = None
+    """Their values, as lower-case text, and ours. Without it their values are ours, and so are
+    those it does not name if it has :data:`OTHERS`."""
     harmless: frozenset[str] = frozenset()
+    """Values that mean what is done here anyway, as lower-case text."""
     hint: str = ""
+    """What to do instead, where we have no such option."""
     is_word: bool = False
+    """Whether the name stands alone on a command line."""
     steers: bool = False
+    """Whether it says how another solver shall search, not what is asked: it is passed over with a
+    warning."""
 
     @cached_property
     def squashed(self) -> frozenset[str]:

@@ -39,25 +39,17 @@ GRACE = 2.0
 
 @dataclass(frozen=True)
 class WorkerKind:
-    """Workers of one kind.
-
-    Parameters
-    ----------
-    device : str
-        What they compute with.
-    slots : int
-        How many of them work at once.
-    cpus, gpus : int
-        What each has.
-    first : int
-        Members of its first chunks, before it is known how fast they are.
-    """
+    """Workers of one kind."""
 
     device: str
+    """What they compute with."""
     slots: int
+    """How many of them work at once."""
     cpus: int
     gpus: int
+    """What each has."""
     first: int
+    """Members of its first chunks, before it is known how fast they are."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,17 +44,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster that this process has joined.
-
-    Parameters
-    ----------
-    ray : module
-    address : str
-        Of its head.
-    """
+    """A cluster that this process has joined."""
 
     ray: Any
     address: str
+    """Of its head."""
 
     def nodes(self) -> list[Node]:
         """Return the nodes that are alive now."""

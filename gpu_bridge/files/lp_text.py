@@ -53,22 +53,15 @@ _OTHER_WAY = {b"<": b">=", b">": b"<=", b"=": b"="}
 
 @dataclass(frozen=True)
 class LpRows:
-    """What became of the constraints.
-
-    Parameters
-    ----------
-    text : bytes or None
-        The section in the form that HiGHS reads; None where it was in that form.
-    lower : dict
-        Lower side of each row that has two sides, by its number.
-    stop : int
-        Where in the text the first constraint begins that does not fit the grammar; the end of
-        the section if there is none.
-    """
+    """What became of the constraints."""
 
     text: bytes | None
+    """The section in the form that HiGHS reads; None where it was in that form."""
     lower: dict[int, float]
+    """Lower side of each row that has two sides, by its number."""
     stop: int
+    """Where in the text the first constraint begins that does not fit the grammar; the end of the
+    section if there is none."""
 
 
 def read_rows(text: bytes, start: int, end: int) -> LpRows:

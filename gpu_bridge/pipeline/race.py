@@ -114,19 +114,13 @@ class ContenderProgress(DetachableProgress):
 
 @dataclass(frozen=True)
 class Contender:
-    """One engine of a race.
-
-    Parameters
-    ----------
-    name : str
-        What the log calls it.
-    run : callable
-        Takes the contender's progress and returns an answer to the original problem, not yet
-        verified.
-    """
+    """One engine of a race."""
 
     name: str
+    """What the log calls it."""
     run: Callable[[Progress], Outcome]
+    """Takes the contender's progress and returns an answer to the original problem, not yet
+    verified."""
 
 
 @dataclass(frozen=True, eq=False)

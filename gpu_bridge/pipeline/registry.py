@@ -46,31 +46,20 @@ def place_by_device(problem: Problem, options: Options) -> str:
 
 @dataclass(frozen=True)
 class Engine:
-    """What an engine treats, and how it is run.
-
-    Parameters
-    ----------
-    kinds : set of ProblemKind
-    devices : set of str
-        Where it begins, of ``cpu`` and ``cuda``; a knapsack's long lists move on later.
-    run : callable
-    options : set of str
-        Which of the options that only some engines read it reads.
-    treats : str
-        What the sentence that refuses other models says it treats.
-    place : callable
-        Which of them, for a problem for which this engine was asked.
-    in_doubles : bool
-        Whether magnitudes that doubles cannot hold together make its claims doubtful.
-    """
+    """What an engine treats, and how it is run."""
 
     kinds: frozenset[ProblemKind]
     devices: frozenset[str]
+    """Where it begins, of ``cpu`` and ``cuda``; a knapsack's long lists move on later."""
     run: Route
     options: frozenset[str]
+    """Which of the options that only some engines read it reads."""
     treats: str
+    """What the sentence that refuses other models says it treats."""
     place: Callable[[Problem, Options], str] = place_by_device
+    """Which of them, for a problem for which this engine was asked."""
     in_doubles: bool = True
+    """Whether magnitudes that doubles cannot hold together make its claims doubtful."""
 
 
 FIRST_ORDER = frozenset({"iteration_limit", "crossover"})

@@ -44,22 +44,7 @@ class LengthStatistics:
 
 @dataclass(frozen=True)
 class ModelStatistics:
-    """Sizes, kinds and ranges of a model.
-
-    Parameters
-    ----------
-    row_kinds : mapping
-        Numbers of rows: ``equations``, ``one-sided``, ``ranged`` with two different sides, ``free``
-        without any, which are all; and ``empty`` ones without entries.
-    column_kinds : mapping
-        Numbers of columns: ``continuous``, ``binary``, other ``integer`` ones, which are all; those
-        with bounds that are ``free``, ``fixed`` and ``boxed``; and ``empty`` ones, in no row.
-    ranges : mapping
-        Smallest and largest size of the finite entries other than zero of ``matrix``, ``cost``,
-        ``bounds`` and ``sides``; None where there are none.
-    row_length, column_length : LengthStatistics
-        Entries per row and per column.
-    """
+    """Sizes, kinds and ranges of a model."""
 
     name: str
     maximize: bool
@@ -67,10 +52,17 @@ class ModelStatistics:
     columns: int
     nonzeros: int
     row_kinds: Mapping[str, int]
+    """Numbers of rows: ``equations``, ``one-sided``, ``ranged`` with two different sides, ``free``
+    without any, which are all; and ``empty`` ones without entries."""
     column_kinds: Mapping[str, int]
+    """Numbers of columns: ``continuous``, ``binary``, other ``integer`` ones, which are all; those
+    with bounds that are ``free``, ``fixed`` and ``boxed``; and ``empty`` ones, in no row."""
     ranges: Mapping[str, Range | None]
+    """Smallest and largest size of the finite entries other than zero of ``matrix``, ``cost``,
+    ``bounds`` and ``sides``; None where there are none."""
     row_length: LengthStatistics
     column_length: LengthStatistics
+    """Entries per row and per column."""
 
     @property
     def density(self) -> float:

@@ -40,27 +40,19 @@ CUDA_OUT_OF_MEMORY = 2
 
 @dataclass(frozen=True)
 class Device:
-    """One place to compute.
-
-    Parameters
-    ----------
-    kind : {'cpu', 'cuda'}
-    name : str
-        Model of the processor or GPU.
-    memory_total, memory_free : int
-        Bytes; ``memory_free`` is as of the moment of asking, and 0 where that is not known.
-    index : int
-        Number of the GPU among those visible; 0 for the CPU.
-    note : str
-        Why this GPU cannot be used, or empty.
-    """
+    """One place to compute."""
 
     kind: str
+    """'cpu' or 'cuda'."""
     name: str
+    """Model of the processor or GPU."""
     memory_total: int = 0
     memory_free: int = 0
+    """Bytes; ``memory_free`` is as of the moment of asking, and 0 where that is not known."""
     index: int = 0
+    """Number of the GPU among those visible; 0 for the CPU."""
     note: str = ""
+    """Why this GPU cannot be used, or empty."""
 
     def __str__(self) -> str:
         memory = f", {self.memory_total / 2**30:.0f} GiB" if self.memory_total else ""

@@ -34,20 +34,14 @@ class SparseRows:
     """A matrix (m, n) by rows, with the names that SciPy has for its parts.
 
     Compiled loops take it as ``native::SparseRows``.
-
-    Parameters
-    ----------
-    data : (nnz,) float64
-    indices : (nnz,) int
-        Columns, ascending in each row.
-    indptr : (m + 1,) int
-        Row i's entries are ``indptr[i]:indptr[i + 1]`` of the other two.
-    shape : (int, int)
     """
 
     data: FloatArray
+    """(nnz,) float64."""
     indices: npt.NDArray[Any]
+    """(nnz,) int: columns, ascending in each row."""
     indptr: npt.NDArray[Any]
+    """(m + 1,) int: row i's entries are ``indptr[i]:indptr[i + 1]`` of the other two."""
     shape: tuple[int, int]
 
     ndim = 2

@@ -20,23 +20,16 @@ from solvers.highs.task import ByteArray, FloatArray, IndexArray, Model, Reply
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """Row duals (m,) and what follows from them: reduced costs, the dual objective they prove.
-
-    Parameters
-    ----------
-    reduced_cost : (n,) array
-    wrong : float
-        The largest part of a row dual or reduced cost that no finite side supports.
-    row_wrong : bool
-        Whether a row dual has such a part, so that the duals prove nothing.
-    objective : float
-        Dual objective without these parts and without the model's offset.
-    """
+    """Row duals (m,) and what follows from them: reduced costs, the dual objective they prove."""
 
     reduced_cost: FloatArray
+    """(n,)."""
     wrong: float
+    """The largest part of a row dual or reduced cost that no finite side supports."""
     row_wrong: bool
+    """Whether a row dual has such a part, so that the duals prove nothing."""
     objective: float
+    """Dual objective without these parts and without the model's offset."""
 
 
 @dataclass(frozen=True, eq=False)

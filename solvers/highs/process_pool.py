@@ -51,24 +51,16 @@ their numbers to the files here, and its child would take one for the other."""
 
 @dataclass(frozen=True, eq=False)
 class Child:
-    """A child process and what leads to it.
-
-    Parameters
-    ----------
-    program : tuple of str
-        Its code, and ``sys.path`` in JSON.
-    popen : Popen
-        With pipes to standard input, and from standard output and error together.
-    page : binary stream
-        A nameless file, still empty, that the child has open too.
-    replies : binary stream
-        A pipe from the child, unbuffered.
-    """
+    """A child process and what leads to it."""
 
     program: tuple[str, str]
+    """Its code, and ``sys.path`` in JSON."""
     popen: subprocess.Popen[bytes]
+    """With pipes to standard input, and from standard output and error together."""
     page: FileIO
+    """A nameless file, still empty, that the child has open too."""
     replies: FileIO
+    """A pipe from the child, unbuffered."""
 
     @property
     def tasks(self) -> IO[bytes]:

@@ -122,35 +122,24 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """One piece of work for HiGHS.
-
-    Parameters
-    ----------
-    model : Model
-        The model.
-    settings : mapping
-        HiGHS options by name; the time limit is not among them.
-    tolerance : float
-        Largest violation, relative to the size of the side or cost, of a solved LP.
-    crossover : bool
-        Whether an LP's answer should be a vertex.
-    want_ray : bool
-        Whether an infeasible LP is worth a second solve for its Farkas multipliers.
-    x, row_dual : arrays, optional
-        Point to start from; NaN in ``x`` means unknown.
-    basis : Basis, optional
-        Where to start.
-    """
+    """One piece of work for HiGHS."""
 
     model: Model
+    """The model."""
     settings: Mapping[str, Setting]
+    """HiGHS options by name; the time limit is not among them."""
     work: Work = Work.SOLVE
     tolerance: float = 1e-6
+    """Largest violation, relative to the size of the side or cost, of a solved LP."""
     crossover: bool = True
+    """Whether an LP's answer should be a vertex."""
     want_ray: bool = False
+    """Whether an infeasible LP is worth a second solve for its Farkas multipliers."""
     x: FloatArray | None = None
     row_dual: FloatArray | None = None
+    """Point to start from; NaN in ``x`` means unknown."""
     basis: Basis | None = None
+    """Where to start."""
 
 
 @dataclass(frozen=True, eq=False)

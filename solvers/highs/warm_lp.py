@@ -36,25 +36,18 @@ CERTAIN = {
 
 @dataclass(frozen=True, eq=False)
 class Solved:
-    """What came of one solve.
-
-    Parameters
-    ----------
-    solution_status : SolutionStatus
-        NOTHING unless the solve ended by itself.
-    stop_reason : StopReason
-        CONVERGED, a limit, or NUMERICAL_TROUBLE, after which the basis may be none to go on from.
-    x, row_dual : (n,), (m,) float64 or None
-        The point at the end, whatever it is worth; None where HiGHS has none.
-    iterations : int
-        Of simplex.
-    """
+    """What came of one solve."""
 
     solution_status: SolutionStatus
+    """NOTHING unless the solve ended by itself."""
     stop_reason: StopReason
+    """CONVERGED, a limit, or NUMERICAL_TROUBLE, after which the basis may be none to go on from."""
     x: FloatArray | None
     row_dual: FloatArray | None
+    """(n,), (m,) float64: the point at the end, whatever it is worth; None where HiGHS
+    has none."""
     iterations: int
+    """Of simplex."""
 
 
 class WarmLp:

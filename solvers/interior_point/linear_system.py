@@ -196,24 +196,16 @@ class Factorisation(Protocol):
 
 @dataclass(eq=False)
 class LinearSystem:
-    """The system of one standard form.
-
-    Parameters
-    ----------
-    matrix, transposed : CSR matrices
-    assembly : Assembly
-        From D to the entries of the matrix that is factorised.
-    factorisation : Factorisation
-        Of its pattern, analysed.
-    seconds_analysing : float
-        What that took.
-    """
+    """The system of one standard form."""
 
     matrix: Any
     transposed: Any
     assembly: Assembly
+    """From D to the entries of the matrix that is factorised."""
     factorisation: Factorisation
+    """Of its pattern, analysed."""
     seconds_analysing: float = 0.0
+    """What that took."""
 
     def __post_init__(self) -> None:
         self.forget()

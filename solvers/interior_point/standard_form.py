@@ -71,31 +71,23 @@ IndexArray = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, eq=False)
 class StandardForm:
-    """A linear program in standard form, with what leads back to the problem it came from.
-
-    Parameters
-    ----------
-    matrix, transposed : CSR matrices of shape (rows, columns) and (columns, rows)
-    b : (rows,) array
-    c : (columns,) array
-    free : (columns,) array of bool
-        Columns without bounds; all others are non-negative.
-    bounded : (k,) array
-        Places of the columns that have an upper bound too, and ``u`` (k,) those bounds.
-    origin : Origin
-    pairs : int
-        Complementary pairs of the embedding, (tau, kappa) among them.
-    """
+    """A linear program in standard form, with what leads back to the problem it came from."""
 
     matrix: Any
     transposed: Any
+    """CSR matrices of shape (rows, columns) and (columns, rows)."""
     b: FloatArray
+    """(rows,)."""
     c: FloatArray
+    """(columns,)."""
     free: BoolArray
+    """(columns,) of bool: columns without bounds; all others are non-negative."""
     bounded: IndexArray
+    """(k,): places of the columns that have an upper bound too, and ``u`` (k,) those bounds."""
     u: FloatArray
     origin: Origin
     pairs: int
+    """Complementary pairs of the embedding, (tau, kappa) among them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,19 +38,12 @@ from solvers.kernels.family import Family
 
 @dataclass(frozen=True)
 class Compiled:
-    """What the compiler made, and what it said.
-
-    Parameters
-    ----------
-    machine : bytes or None
-        Code of one generation; None for a virtual one, or if it failed.
-    portable : bytes or None
-        The same in the assembler's language; None if it failed.
-    log : str
-    """
+    """What the compiler made, and what it said."""
 
     machine: bytes | None
+    """Code of one generation; None for a virtual one, or if it failed."""
     portable: bytes | None
+    """The same in the assembler's language; None if it failed."""
     log: str
 
 

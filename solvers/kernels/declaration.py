@@ -77,35 +77,24 @@ class Launch:
 
 @dataclass(frozen=True)
 class Kernel:
-    """The declaration of one kernel.
-
-    Parameters
-    ----------
-    name : str
-        Its name in the ``.cu`` file and in the twin's module.
-    arguments : sequence of Argument
-        By :func:`arguments`.
-    contract : str
-        What holds before and after, and how exactly device and twin agree.
-    launch : callable
-        From the arguments of a call to the shape of its launch.
-    work : callable
-        From the arguments to the number of elementary steps, by which the CPU decides whether
-        threads pay; a twin in NumPy has none.
-    traffic : callable, optional
-        From the arguments to the bytes that have to travel at least once, where these are not all
-        arrays, once for each way.
-    bounds : str
-        Of ``__launch_bounds__``, for a kernel with structures.
-    """
+    """The declaration of one kernel."""
 
     name: str
+    """Its name in the ``.cu`` file and in the twin's module."""
     arguments: Sequence[Argument]
+    """By :func:`arguments`."""
     contract: str
+    """What holds before and after, and how exactly device and twin agree."""
     launch: Callable[[Values], Launch]
+    """From the arguments of a call to the shape of its launch."""
     work: Callable[[Values], int] = lambda values: 0
+    """From the arguments to the number of elementary steps, by which the CPU decides whether
+    threads pay; a twin in NumPy has none."""
     traffic: Callable[[Values], int] | None = None
+    """From the arguments to the bytes that have to travel at least once, where these are not all
+    arrays, once for each way."""
     bounds: str = ""
+    """Of ``__launch_bounds__``, for a kernel with structures."""
 
     @cached_property
     def arrays(self) -> tuple[int, ...]:

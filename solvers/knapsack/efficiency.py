@@ -25,24 +25,18 @@ SAFE_PRODUCT = 9.0e18
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """0/1 items by falling efficiency, of a problem in normal form.
-
-    Parameters
-    ----------
-    profit, weight : (n,) int64 arrays
-        Of an item, which stands for ``times`` copies of item ``origin`` of the problem.
-    origin, times : (n,) int64 arrays
-    profit_before, weight_before : (n + 1,) int64 arrays
-        Sums over all items before each place.
-    capacity, break_item : int
-    """
+    """0/1 items by falling efficiency, of a problem in normal form."""
 
     profit: IntArray
     weight: IntArray
+    """(n,) int64 each: of an item, which stands for ``times`` copies of item ``origin`` of the
+    problem."""
     origin: IntArray
     times: IntArray
+    """(n,) int64 each."""
     profit_before: IntArray
     weight_before: IntArray
+    """(n + 1,) int64 each: sums over all items before each place."""
     capacity: int
     break_item: int
 

@@ -28,14 +28,6 @@ LARGEST = 2**62
 class Knapsack:
     """A bounded knapsack problem, which is a 0/1 knapsack problem where all copies are one.
 
-    Parameters
-    ----------
-    profit, weight : (n,) int64 arrays
-        Of one copy of each item; both may be zero or negative.
-    copies : (n,) int64 array
-        How often each item is there, at least zero.
-    capacity : int
-
     Raises
     ------
     ProblemError
@@ -44,7 +36,9 @@ class Knapsack:
 
     profit: IntArray
     weight: IntArray
+    """(n,) int64 each: of one copy of each item; both may be zero or negative."""
     copies: IntArray
+    """(n,) int64: how often each item is there, at least zero."""
     capacity: int
 
     def __post_init__(self) -> None:
@@ -104,26 +98,18 @@ class Knapsack:
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """An answer of any engine: what is packed, what that is worth, and what is proven.
-
-    Parameters
-    ----------
-    x : array, optional
-        (n,) copies packed of each item, flags of the items packed, or the knapsack of each and -1
-        for none; (m,) the item chosen of each class. None where no packing is feasible.
-    profit, bound : int
-        Of ``x``, and a proven upper bound on every packing's profit.
-    path : str
-        Which methods found and proved it; without ``x`` the reason.
-    work : int
-        Undominated states, or nodes of trees, visited.
-    """
+    """An answer of any engine: what is packed, what that is worth, and what is proven."""
 
     x: npt.NDArray[Any] | None
+    """(n,) copies packed of each item, flags of the items packed, or the knapsack of each and -1
+    for none; (m,) the item chosen of each class. None where no packing is feasible."""
     profit: int
     bound: int
+    """Of ``x``, and a proven upper bound on every packing's profit."""
     path: str
+    """Which methods found and proved it; without ``x`` the reason."""
     work: int = 0
+    """Undominated states, or nodes of trees, visited."""
 
     @property
     def is_optimal(self) -> bool:
@@ -133,24 +119,16 @@ class Packing:
 
 @dataclass(frozen=True, eq=False)
 class Model(Generic[Given]):
-    """A model that is a knapsack problem, and the way back from a packing.
-
-    Parameters
-    ----------
-    knapsack : Knapsack, MultipleChoice, MultipleKnapsack or MultidimensionalKnapsack
-        The problem in whole numbers, as the engine of its kind takes it.
-    profit_scale : int
-        Profits are the model's costs, turned round, times this.
-    sentence : str
-        What was recognised, for the log.
-    start : (n,) int64 array
-        Values of the columns where nothing is packed.
-    """
+    """A model that is a knapsack problem, and the way back from a packing."""
 
     knapsack: Given
+    """The problem in whole numbers, as the engine of its kind takes it."""
     profit_scale: int
+    """Profits are the model's costs, turned round, times this."""
     sentence: str
+    """What was recognised, for the log."""
     start: IntArray
+    """(n,) int64: values of the columns where nothing is packed."""
 
     @property
     def nothing(self) -> FloatArray:

@@ -30,34 +30,23 @@ perhaps two in rows that are bounds."""
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of knapsack problems.
-
-    Parameters
-    ----------
-    engine : str
-        Name of its engine.
-    may_be : callable
-        From a model and its number of rows with several entries to whether to look closer.
-    recognise : callable
-        From a model to a :class:`~solvers.knapsack.items.Model`, or None.
-    solve : callable
-        From a problem and progress to a ``Packing``; takes ``tell``, which is told profits and
-        bounds, and the options that it reads.
-    reads : tuple of str
-        Names of these.
-    counted : str
-        What the engine's work is counted in.
-    gives_up : StopReason
-        Why a search ended that proved nothing and had time left.
-    """
+    """A kind of knapsack problems."""
 
     engine: str
+    """Name of its engine."""
     may_be: Callable[[Problem, int], bool]
+    """From a model and its number of rows with several entries to whether to look closer."""
     recognise: Callable[[Problem], Model[Any] | None]
+    """From a model to a :class:`~solvers.knapsack.items.Model`, or None."""
     solve: Callable[..., Packing]
+    """From a problem and progress to a ``Packing``; takes ``tell``, which is told profits and
+    bounds, and the options that it reads."""
     reads: tuple[str, ...]
+    """Names of these."""
     counted: str
+    """What the engine's work is counted in."""
     gives_up: StopReason
+    """Why a search ended that proved nothing and had time left."""
 
 
 def _later(module: str, name: str) -> Callable[..., Any]:

@@ -36,27 +36,19 @@ LARGEST_TERM = 2**60
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """Items on few lines, and the counts to look for.
-
-    Parameters
-    ----------
-    a, b : int
-        b * profit = a * weight + intercept.
-    groups : tuple of int64 arrays
-        Places of each line's items, lightest first.
-    intercepts, counts : tuple of int
-        Of each line, and how many of its items a packing of largest bound has; the break solution's
-        where there are more than two lines.
-    bound : int
-        Upper bound on the profit of any packing.
-    """
+    """Items on few lines, and the counts to look for."""
 
     a: int
     b: int
+    """b * profit = a * weight + intercept."""
     groups: tuple[IntArray, ...]
+    """Places of each line's items, lightest first."""
     intercepts: tuple[int, ...]
     counts: tuple[int, ...]
+    """Of each line, and how many of its items a packing of largest bound has; the break solution's
+    where there are more than two lines."""
     bound: int
+    """Upper bound on the profit of any packing."""
 
     def least_weight(self, profit: int) -> int:
         """Return the weight that a packing with these counts needs for a profit."""

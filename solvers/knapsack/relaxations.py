@@ -42,19 +42,13 @@ from solvers.native.knapsack_efficiency import relaxed
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Packings of so many items, relaxed to a knapsack problem in differences from an item.
-
-    Parameters
-    ----------
-    items : Ordered
-        Exchanges of positive weight and profit; ``origin`` is the place of the given item.
-    profit_unit, base : int
-        A packing of these is worth profit_unit * its profit + base in terms of the given items.
-    """
+    """Packings of so many items, relaxed to a knapsack problem in differences from an item."""
 
     items: Ordered
+    """Exchanges of positive weight and profit; ``origin`` is the place of the given item."""
     profit_unit: int
     base: int
+    """A packing of these is worth profit_unit * its profit + base in terms of the given items."""
 
     def profit_back(self, profit: int) -> int:
         """Return a profit or bound of the relaxation in terms of the given items."""

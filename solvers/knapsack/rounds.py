@@ -131,27 +131,18 @@ class Found:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """What limits a search.
-
-    Parameters
-    ----------
-    most_states : int
-        Largest length of a list of states.
-    watch : callable
-        Told the best profit and the bound now and then; returns whether to stop.
-    table_bytes : int
-        Memory that a table over capacities may take.
-    rounds : int
-        After fewer than all of them the search ends.
-    nested : bool
-        Whether the problem is a relaxation of another.
-    """
+    """What limits a search."""
 
     most_states: int
+    """Largest length of a list of states."""
     watch: Watch
+    """Told the best profit and the bound now and then; returns whether to stop."""
     table_bytes: int = MOST_BYTES
+    """Memory that a table over capacities may take."""
     rounds: int = len(SIDES)
+    """After fewer than all of them the search ends."""
     nested: bool = False
+    """Whether the problem is a relaxation of another."""
 
 
 def search_in_rounds(

@@ -178,28 +178,19 @@ violate few rows: some milliseconds. One of each kind is looked at in any case."
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What is known when a solve is over.
-
-    Parameters
-    ----------
-    acceptance : Acceptance or None
-        None if the reduced model was never searched.
-    proof : Outcome or None
-        What branch and bound said, if it has ended.
-    settled : Outcome or None
-        An answer by presolve or propagation.
-    device : str
-        Where the heuristics ran.
-    is_work_done : bool
-        Whether they ended for the limit on their work, and might have found more.
-    """
+    """What is known when a solve is over."""
 
     incumbents: IncumbentStore
     acceptance: Acceptance | None
+    """None if the reduced model was never searched."""
     proof: Outcome | None
+    """What branch and bound said, if it has ended."""
     settled: Outcome | None
+    """An answer by presolve or propagation."""
     device: str
+    """Where the heuristics ran."""
     is_work_done: bool = False
+    """Whether they ended for the limit on their work, and might have found more."""
 
     @property
     def trouble(self) -> str:

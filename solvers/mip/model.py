@@ -60,29 +60,22 @@ class MipModel:
     """A problem of m rows, n columns and nnz entries, both by rows and by columns.
 
     Bounds of integer columns are whole numbers (or infinite). No array may be written to.
-
-    Parameters
-    ----------
-    problem : Problem
-        What the arrays were taken from.
-    cost, lower, upper : (n,) float64
-    row_lower, row_upper : (m,) float64
-        Infinite where there is no side.
-    is_integer : (n,) uint8
-        1 for integer columns.
-    rows, columns : SparseRows
-        A (m, n), and its transpose (n, m); indices have 32 bits.
     """
 
     problem: Problem
+    """What the arrays were taken from."""
     cost: FloatArray
     lower: FloatArray
     upper: FloatArray
+    """(n,) float64 each."""
     row_lower: FloatArray
     row_upper: FloatArray
+    """(m,) float64 each: infinite where there is no side."""
     is_integer: ByteArray
+    """(n,) uint8: 1 for integer columns."""
     rows: SparseRows
     columns: SparseRows
+    """A (m, n), and its transpose (n, m); indices have 32 bits."""
 
     @classmethod
     def of(cls, problem: Problem) -> MipModel:
@@ -231,34 +224,22 @@ def is_feasible(model: MipModel, x: FloatArray, tolerance: float = FEASIBILITY_T
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """A point of the linear relaxation, whoever computed it; in the minimised sense.
-
-    Parameters
-    ----------
-    x : (n,) float64
-        The point. Integer columns are anywhere within their bounds.
-    reduced_cost : (n,) float64
-        ``c - A'y``; zeros where no duals are known.
-    objective : float
-        c'x + offset.
-    is_exact : bool
-        Whether the point is optimal to the usual tolerances, so that ``objective`` says what a
-        feasible point cannot beat. A first-order method stopped early gives an inexact one.
-    method : str
-        'simplex', 'interior point' or 'pdlp'.
-    seconds : float
-        What it took.
-    basis : Basis or None
-        Of simplex or crossover.
-    is_cut_short : bool
-        Whether a limit ended it.
-    """
+    """A point of the linear relaxation, whoever computed it; in the minimised sense."""
 
     x: FloatArray
+    """(n,) float64: the point. Integer columns are anywhere within their bounds."""
     reduced_cost: FloatArray
+    """(n,) float64: ``c - A'y``; zeros where no duals are known."""
     objective: float
+    """c'x + offset."""
     is_exact: bool
+    """Whether the point is optimal to the usual tolerances, so that ``objective`` says what a
+    feasible point cannot beat. A first-order method stopped early gives an inexact one."""
     method: str = ""
+    """'simplex', 'interior point' or 'pdlp'."""
     seconds: float = 0.0
+    """What it took."""
     basis: Basis | None = None
+    """Of simplex or crossover."""
     is_cut_short: bool = False
+    """Whether a limit ended it."""

@@ -23,25 +23,17 @@ Map = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """What is left of a problem to search.
-
-    Parameters
-    ----------
-    to_original : callable
-        Maps a point of it to one of the original problem.
-    to_reduced : callable, optional
-        Maps a point of the original to one of it that may or may not be feasible.
-    settled : Outcome, optional
-        The answer to the original problem, where reducing found it.
-    further : callable, optional
-        Reduces the original problem anew and in more time, where time has ended this reduction.
-    """
+    """What is left of a problem to search."""
 
     problem: Problem
     to_original: Map
+    """Maps a point of it to one of the original problem."""
     to_reduced: Map | None = None
+    """Maps a point of the original to one of it that may or may not be feasible."""
     settled: Outcome | None = None
+    """The answer to the original problem, where reducing found it."""
     further: Callable[[Progress], Reduced] | None = None
+    """Reduces the original problem anew and in more time, where time has ended this reduction."""
 
 
 def unreduced(problem: Problem) -> Reduced:

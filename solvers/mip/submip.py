@@ -28,41 +28,28 @@ from solvers.mip.model import FEASIBILITY_TOLERANCE, ROUNDING, SAME, IndexArray,
 
 @dataclass(frozen=True, eq=False)
 class SubMip:
-    """A part of a model of m rows and n columns.
-
-    Parameters
-    ----------
-    lower, upper : (n,) float64
-        Bounds within the model's; columns where they are equal are fixed.
-    cost : (n,) float64, optional
-        Another objective than the model's, without constant; only where there is no cutoff.
-    cutoff : float
-        Points whose objective, offset included, is above this are of no use.
-    """
+    """A part of a model of m rows and n columns."""
 
     lower: FloatArray
     upper: FloatArray
+    """(n,) float64 each: bounds within the model's; columns where they are equal are fixed."""
     cost: FloatArray | None = None
+    """(n,) float64: another objective than the model's, without constant; only where there is no
+    cutoff."""
     cutoff: float = np.inf
+    """Points whose objective, offset included, is above this are of no use."""
 
 
 @dataclass(frozen=True, eq=False)
 class Restricted:
-    """A sub-MIP without its fixed columns.
-
-    Parameters
-    ----------
-    model : Model
-        The f free columns.
-    columns : (f,) int32
-        Their numbers in the full model.
-    base : (n,) float64
-        A point with the fixed columns at their values.
-    """
+    """A sub-MIP without its fixed columns."""
 
     model: Model
+    """The f free columns."""
     columns: IndexArray
+    """(f,) int32: their numbers in the full model."""
     base: FloatArray
+    """(n,) float64: a point with the fixed columns at their values."""
 
     def full(self, x: FloatArray) -> FloatArray:
         """Return the model's point (n,) for a point of the sub-MIP."""
@@ -129,30 +116,21 @@ class SubMipStatus(Enum):
 
 @dataclass(frozen=True, eq=False)
 class SubMipResult:
-    """What came of a sub-MIP.
-
-    Parameters
-    ----------
-    improved : bool
-        Whether any point that was submitted was the best of all at that time.
-    x : (n,) float64, optional
-        Best point by the sub-MIP's own objective, of the whole model; None without one below the
-        cutoff.
-    objective : float
-        The model's objective there, offset included; inf without a point.
-    seconds : float
-        What it took, building included.
-    nodes, work : int, float
-        Branch-and-bound nodes, and work as :class:`~solvers.mip.budget.Budget` counts it.
-    """
+    """What came of a sub-MIP."""
 
     status: SubMipStatus
     improved: bool = False
+    """Whether any point that was submitted was the best of all at that time."""
     x: FloatArray | None = None
+    """(n,) float64: best point by the sub-MIP's own objective, of the whole model; None without one
+    below the cutoff."""
     objective: float = np.inf
+    """The model's objective there, offset included; inf without a point."""
     seconds: float = 0.0
+    """What it took, building included."""
     nodes: int = 0
     work: float = 0.0
+    """Branch-and-bound nodes, and work as :class:`~solvers.mip.budget.Budget` counts it."""
 
 
 class Taker:

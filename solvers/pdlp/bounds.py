@@ -27,22 +27,16 @@ PAIR_BYTES = 16
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """The bounds of columns, or the sides of rows, as codes.
-
-    Parameters
-    ----------
-    codes : (n,) uint8 array
-        Places in ``pairs``, or ``OTHERS``; empty on a CPU, which reads the bounds. Several GPUs
-        have it shared out.
-    pairs : (255, 2) float64 array
-        Lower and upper bounds that codes stand for; each of several GPUs has it.
-    bytes : int
-        What an iteration reads of codes and bounds.
-    """
+    """The bounds of columns, or the sides of rows, as codes."""
 
     codes: Any
+    """(n,) uint8: places in ``pairs``, or ``OTHERS``; empty on a CPU, which reads the bounds.
+    Several GPUs have it shared out."""
     pairs: Any
+    """(255, 2) float64: lower and upper bounds that codes stand for; each of several GPUs has
+    it."""
     bytes: int
+    """What an iteration reads of codes and bounds."""
 
     @classmethod
     def of(cls, lower: FloatArray, upper: FloatArray, threads: int = 1) -> Coded:

@@ -242,36 +242,25 @@ class Iterate:
 class State:
     """A prepared solve: what :func:`solvers.pdlp.loop` continues from.
 
-    Parameters
-    ----------
-    problem : DeviceProblem
-    settings : Settings
-    x, y : Iterate
-        Primal (n,) and dual (m,) side.
-    feasible_x : (n,) array on the device
-        The feasible point of least objective so far, if there was one.
-    reflected : (n,) array on the device
-        The reflected primal point, which the dual step reads.
-    control : array on the device
-        What steers the iteration; see :class:`solvers.pdlp.control.Control`.
-    row_partial, column_partial : (slots, 7) arrays on the device
-        Partial sums of a check.
-    threads : int
-        CPU threads at most; 0 for all.
-    norm : float
-        What was found of the spectral norm of the scaled matrix.
+    ``norm`` is what was found of the spectral norm of the scaled matrix.
     """
 
     problem: DeviceProblem
     settings: Settings
     x: Iterate
     y: Iterate
+    """Primal (n,) and dual (m,) side."""
     feasible_x: Any
+    """(n,) on the device: the feasible point of least objective so far, if there was one."""
     reflected: Any
+    """(n,) on the device: the reflected primal point, which the dual step reads."""
     control: Any
+    """What steers the iteration; see :class:`solvers.pdlp.control.Control`."""
     row_partial: Any
     column_partial: Any
+    """(slots, 7) each, on the device: partial sums of a check."""
     threads: int = 0
+    """CPU threads at most; 0 for all."""
     norm: float = 1.0
 
     @property

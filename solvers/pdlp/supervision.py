@@ -207,30 +207,20 @@ class ScalingStagnation:
 
 @dataclass(frozen=True, eq=False)
 class Supervision:
-    """What a run takes from the solve that it is a part of; by default it is all of the solve.
-
-    Parameters
-    ----------
-    earlier : int
-        Iterations in other states: they are added to those that are told, and are none of the
-        limit's.
-    stagnation : Stagnation, optional
-        May end the run by numerical trouble.
-    scaling_stagnation : ScalingStagnation, optional
-        May end the run as at a limit on iterations.
-    polishing : PolishingSchedule, optional
-        May end the run by a feasible point near by.
-    milestone : MilestoneWatch, optional
-    points : IntermediatePoints, optional
-        Are given points on the way.
-    """
+    """What a run takes from the solve that it is a part of; by default it is all of the solve."""
 
     earlier: int = 0
+    """Iterations in other states: they are added to those that are told, and are none of the
+    limit's."""
     stagnation: Stagnation | None = None
+    """May end the run by numerical trouble."""
     scaling_stagnation: ScalingStagnation | None = None
+    """May end the run as at a limit on iterations."""
     polishing: PolishingSchedule | None = None
+    """May end the run by a feasible point near by."""
     milestone: MilestoneWatch | None = None
     points: IntermediatePoints | None = None
+    """Are given points on the way."""
 
 
 @dataclass(frozen=True, eq=False)

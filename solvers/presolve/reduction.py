@@ -15,24 +15,16 @@ Forward = Callable[[Start], Start]
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """A reduced problem and the way back.
-
-    Parameters
-    ----------
-    problem : Problem
-        What is left to solve.
-    undo : callable
-        Maps an outcome of ``problem`` to one of the problem it came from.
-    settled : Outcome, optional
-        The answer to the original problem, when presolve alone found it.
-    forward : callable, optional
-        Maps a start of the original problem to one of ``problem``; None where there is no way.
-    """
+    """A reduced problem and the way back."""
 
     problem: Problem
+    """What is left to solve."""
     undo: Undo
+    """Maps an outcome of ``problem`` to one of the problem it came from."""
     settled: Outcome | None = None
+    """The answer to the original problem, when presolve alone found it."""
     forward: Forward | None = None
+    """Maps a start of the original problem to one of ``problem``; None where there is no way."""
 
 
 def unchanged(problem: Problem) -> Reduction:

@@ -45,38 +45,26 @@ UNLIMITED = 2**62
 
 @dataclass(eq=False)
 class Run:
-    """One solve under way.
-
-    Parameters
-    ----------
-    problem : Problem
-        As it was given: what certificates are proven on.
-    device : str
-        Where the pivots are made.
-    iteration_limit : int
-        Pivots that may be made altogether.
-    counts : Counter
-        Iterations by phase, and what else happened.
-    stop_reason : StopReason, optional
-        Why the solve has to end, once it has to.
-    phase : str
-        Which pivots are being made.
-    core : DenseGpuCore
-        Makes the pivots; set before the first, and anew when scaling is left.
-    ray : array, optional
-        The proof behind INFEASIBLE (m,) or UNBOUNDED (n,).
-    """
+    """One solve under way."""
 
     problem: Problem
+    """As it was given: what certificates are proven on."""
     progress: Progress
     device: str
+    """Where the pivots are made."""
     iteration_limit: int = UNLIMITED
+    """Pivots that may be made altogether."""
     seed: int = 0
     counts: Counter[str] = field(default_factory=lambda: Counter(iterations=0))
+    """Iterations by phase, and what else happened."""
     stop_reason: StopReason | None = None
+    """Why the solve has to end, once it has to."""
     phase: str = "start"
+    """Which pivots are being made."""
     core: DenseGpuCore = field(init=False)
+    """Makes the pivots; set before the first, and anew when scaling is left."""
     ray: FloatArray | None = None
+    """The proof behind INFEASIBLE (m,) or UNBOUNDED (n,)."""
 
     @property
     def iterations(self) -> int:

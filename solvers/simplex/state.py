@@ -39,28 +39,21 @@ class SlackForm:
     """A linear program in slack form, scaled by powers of two.
 
     With R and C the scales, the matrix here is R A C, a structural here is x / C, a logical R s.
-
-    Parameters
-    ----------
-    num_rows, num_structurals : int
-        m and n.
-    columns, rows : SparseRows
-        A by columns and by rows, without the logicals; indices ascend.
-    cost, lower, upper : (n + m,) arrays
-        Of structurals, then logicals, whose costs are zero.
-    column_scale, row_scale : (n,) and (m,) arrays
-        C and R, powers of two.
     """
 
     num_rows: int
     num_structurals: int
+    """m and n."""
     columns: SparseRows
     rows: SparseRows
+    """A by columns and by rows, without the logicals; indices ascend."""
     cost: FloatArray
     lower: FloatArray
     upper: FloatArray
+    """(n + m,) each: of structurals, then logicals, whose costs are zero."""
     column_scale: FloatArray
     row_scale: FloatArray
+    """(n,) and (m,): C and R, powers of two."""
 
     @property
     def num_variables(self) -> int:
@@ -185,40 +178,30 @@ LOWER, BASIC, UPPER, ZERO = (
 
 @dataclass(eq=False)
 class SimplexState:
-    """What pivots change. All arrays are of slack form, in its scale.
-
-    Parameters
-    ----------
-    form : SlackForm
-        The problem; its cost and bounds stay what they are.
-    basic : (m,) int64 array
-        The variable at each position of the basis.
-    status : (n + m,) int8 array
-        ``LOWER``, ``BASIC``, ``UPPER`` or ``ZERO`` of each variable.
-    x, reduced_cost : (n + m,) arrays
-        The point with [A -I] x = 0, and d = cost - [A -I]'y, zero for basic variables.
-    cost, lower, upper : (n + m,) arrays
-        Working cost and bounds: perturbed, shifted or replaced by those of a first phase.
-    edge_weight : (m,) array
-        Weights of dual pricing by position: squared norms of rows of the inverse (steepest edge),
-        or Devex's approximations to them.
-    iterations : int
-        Pivots and bound flips so far.
-    tolerance : float
-        Violation of a bound, or wrong sign of a reduced cost, that pivots may leave.
-    """
+    """What pivots change. All arrays are of slack form, in its scale."""
 
     form: SlackForm
+    """The problem; its cost and bounds stay what they are."""
     basic: npt.NDArray[np.int64]
+    """(m,) int64: the variable at each position of the basis."""
     status: npt.NDArray[np.int8]
+    """(n + m,) int8: ``LOWER``, ``BASIC``, ``UPPER`` or ``ZERO`` of each variable."""
     x: FloatArray
     reduced_cost: FloatArray
+    """(n + m,) each: the point with [A -I] x = 0, and d = cost - [A -I]'y, zero for basic
+    variables."""
     cost: FloatArray
     lower: FloatArray
     upper: FloatArray
+    """(n + m,) each: working cost and bounds: perturbed, shifted or replaced by those of a first
+    phase."""
     edge_weight: FloatArray
+    """(m,): weights of dual pricing by position: squared norms of rows of the inverse (steepest
+    edge), or Devex's approximations to them."""
     iterations: int = 0
+    """Pivots and bound flips so far."""
     tolerance: float = PIVOT_TOLERANCE
+    """Violation of a bound, or wrong sign of a reduced cost, that pivots may leave."""
 
 
 def slack_start(form: SlackForm) -> SimplexState:

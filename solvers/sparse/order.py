@@ -28,24 +28,16 @@ million. Rows first and then columns would be taken on none of the other two."""
 
 @dataclass(frozen=True, eq=False)
 class RowOrder:
-    """How the rows of a matrix are laid out: longest first.
-
-    Parameters
-    ----------
-    order : (rows,) int32 array
-        The old number of each new row.
-    position : (rows,) int32 array
-        The new number of each old row.
-    lengths : (rows,) int array
-        Entries of each new row.
-    is_kept : bool
-        All rows stay where they are.
-    """
+    """How the rows of a matrix are laid out: longest first."""
 
     order: IndexArray
+    """(rows,) int32: the old number of each new row."""
     position: IndexArray
+    """(rows,) int32: the new number of each old row."""
     lengths: IndexArray
+    """(rows,) int: entries of each new row."""
     is_kept: bool
+    """All rows stay where they are."""
 
 
 def order_rows(matrix: SparseRows, threads: int = 1, turn: IndexArray | None = None) -> RowOrder:

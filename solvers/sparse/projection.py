@@ -51,24 +51,17 @@ TIGHT = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """A corrected point.
-
-    Parameters
-    ----------
-    values : (n,) array
-    before, after : float
-        The 2-norm of the violation of all rows, of the point given and of the one returned.
-    iterations : int
-        Conjugate gradient iterations in all.
-    rounds : int
-        Projections made.
-    """
+    """A corrected point."""
 
     values: FloatArray
+    """(n,)."""
     before: float
     after: float
+    """The 2-norm of the violation of all rows, of the point given and of the one returned."""
     iterations: int
+    """Conjugate gradient iterations in all."""
     rounds: int
+    """Projections made."""
 
 
 def never() -> bool:

@@ -27,32 +27,22 @@ each whole group."""
 
 @dataclass(frozen=True)
 class Plan:
-    """How rows are shared out over lanes.
-
-    Parameters
-    ----------
-    height : int
-        Lanes of a slice: 32 on a GPU, 1 on a CPU.
-    steps : int
-        Steps in which a row is done at the most while it has fewer than 32 lanes.
-    unit_from : int
-        Rows with more entries than this take a whole unit.
-    units_from : int
-        Rows with more entries than this take several units, one for so many entries. A multiple
-        of a unit's lanes, so that no unit of a long row is without entries. With 4096
-        dense columns of 20,000 entries cost 5 % more than with 8192, with 16384 a staircase 13 %.
-    joins : bool
-        Long rows that read neighbouring elements share steps, in which each has fewer lanes.
-    reorders : bool
-        Other orders of rows and columns come into question than that of the model (``order.py``).
-    """
+    """How rows are shared out over lanes."""
 
     height: int = 32
+    """Lanes of a slice: 32 on a GPU, 1 on a CPU."""
     steps: int = 4
+    """Steps in which a row is done at the most while it has fewer than 32 lanes."""
     unit_from: int = 256
+    """Rows with more entries than this take a whole unit."""
     units_from: int = 8192
+    """Rows with more entries than this take several units, one for so many entries. A multiple of a
+    unit's lanes, so that no unit of a long row is without entries. With 4096 dense columns of
+    20,000 entries cost 5 % more than with 8192, with 16384 a staircase 13 %."""
     joins: bool = False
+    """Long rows that read neighbouring elements share steps, in which each has fewer lanes."""
     reorders: bool = False
+    """Other orders of rows and columns come into question than that of the model (``order.py``)."""
 
 
 CPU_PLAN = Plan(height=1)
@@ -60,21 +50,14 @@ CPU_PLAN = Plan(height=1)
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """Slices of a matrix.
-
-    Parameters
-    ----------
-    meta : (slices, 4) int32 array
-        As in :class:`solvers.sparse.slices.Slices`.
-    splits : (units, 4) int32 array
-        Likewise.
-    partials : int
-        Partial sums of rows that have several units.
-    """
+    """Slices of a matrix."""
 
     meta: npt.NDArray[np.int32]
+    """(slices, 4) int32: as in :class:`solvers.sparse.slices.Slices`."""
     splits: npt.NDArray[np.int32]
+    """(units, 4) int32: Likewise."""
     partials: int
+    """Partial sums of rows that have several units."""
 
 
 @dataclass(frozen=True, eq=False)

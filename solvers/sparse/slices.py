@@ -84,44 +84,31 @@ def pack(values: FloatArray, rows: int, columns: int, threads: int = 1) -> Packe
 
 @dataclass(frozen=True, eq=False)
 class Slices:
-    """A matrix in sliced rows, on one device.
-
-    Parameters
-    ----------
-    rows, columns, nonzeros : int
-    height : int
-        Lanes of a slice.
-    meta : (slices, 4) int array
-        Of each slice: its first entry divided by the height, its steps, its first row, and a
-        code of lanes per row (its logarithm in bits 0-3), kind (4-5), rows (6-11) and, of the
-        first slice of rows with units of their own, the slices those rows have (12-31). Of slices
-        of height 1, (rows + 1, 1): where the entries of each row begin, and where the last end.
-    indices : (entries,) int array
-        Columns; of padding too, whose value is zero.
-    values : (entries,) array
-        Coefficients, or codes that stand for places in ``table``.
-    table : (distinct,) float array
-        What codes stand for, zero first; empty if ``values`` are no codes.
-    splits : (units, 4) int array
-        Of each unit up to the last one whose rows have several: the first partial sum of these
-        rows, which of their units this is, and how many they have.
-    partials : (..., 3) float array
-        Where units leave their sums of rows that have several.
-    tickets : int array
-        How many of them have.
-    """
+    """A matrix in sliced rows, on one device."""
 
     rows: int
     columns: int
     nonzeros: int
     height: int
+    """Lanes of a slice."""
     meta: Any
+    """(slices, 4) int: of each slice: its first entry divided by the height, its steps, its first
+    row, and a code of lanes per row (its logarithm in bits 0-3), kind (4-5), rows (6-11) and, of
+    the first slice of rows with units of their own, the slices those rows have (12-31). Of slices
+    of height 1, (rows + 1, 1): where the entries of each row begin, and where the last end."""
     indices: Any
+    """(entries,) int: Columns; of padding too, whose value is zero."""
     values: Any
+    """(entries,): coefficients, or codes that stand for places in ``table``."""
     table: Any
+    """(distinct,) float: what codes stand for, zero first; empty if ``values`` are no codes."""
     splits: Any
+    """(units, 4) int: of each unit up to the last one whose rows have several: the first partial
+    sum of these rows, which of their units this is, and how many they have."""
     partials: Any
+    """(..., 3) float: where units leave their sums of rows that have several."""
     tickets: Any
+    """int array: how many of them have."""
 
     @property
     def arguments(self) -> tuple[Any, ...]:

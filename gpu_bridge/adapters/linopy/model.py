@@ -19,33 +19,26 @@ from solvers.core.problem import BoolArray, FloatArray, Problem
 
 @dataclass(eq=False)
 class SolverModel:
-    """What stands in ``model.solver_model``: the numbers that are solved, and the answer.
-
-    Parameters
-    ----------
-    cost, lower, upper : (n,) arrays
-    integrality : (n,) array of bool
-    matrix : (m, n) sparse array by rows
-        None where there are no rows.
-    row_lower, row_upper : (m,) arrays
-    column_names, row_names : sequences of str
-        Each is made when somebody reads it.
-    outcome : Outcome, optional
-        The verified answer of the last solve.
-    """
+    """What stands in ``model.solver_model``: the numbers that are solved, and the answer."""
 
     cost: FloatArray
     lower: FloatArray
     upper: FloatArray
+    """(n,) each."""
     integrality: BoolArray
+    """(n,) of bool."""
     matrix: Any
+    """(m, n) sparse by rows: none where there are no rows."""
     row_lower: FloatArray
     row_upper: FloatArray
+    """(m,) each."""
     maximize: bool
     column_names: Sequence[str]
     row_names: Sequence[str]
+    """Each is made when somebody reads it."""
     sets: Sequence[OrderedSet] = ()
     outcome: Outcome | None = None
+    """The verified answer of the last solve."""
 
     def problem(self) -> Problem:
         """Return the problem; what the sets need stands behind the columns and rows."""

@@ -25,36 +25,24 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class SolverModel:
-    """What stands in ``lp.solverModel``: the model as handed to the engines, and the answer.
-
-    Parameters
-    ----------
-    options : Options
-        Options of this solve; its time limit covers the conversion too.
-    arrays : ModelArrays, optional
-        The model's variables, constraints and numbers, once read.
-    problem : Problem, optional
-        The same as the engines see it; None when its bounds contradict each other.
-    start : Start, optional
-        Values of the variables to start from.
-    outcome : Outcome, optional
-        The verified answer, in the sense of the model.
-    watcher : Watcher, optional
-        Who hears of better points during the solve.
-    live : Live, optional
-        What is left in the reference engine of the solve, for the next one.
-    began : float
-        Time when the solve began, on the clock ``time.perf_counter``.
-    """
+    """What stands in ``lp.solverModel``: the model as handed to the engines, and the answer."""
 
     options: Options
+    """Options of this solve; its time limit covers the conversion too."""
     arrays: ModelArrays | None = None
+    """The model's variables, constraints and numbers, once read."""
     problem: Problem | None = None
+    """The same as the engines see it; None when its bounds contradict each other."""
     start: Start | None = None
+    """Values of the variables to start from."""
     outcome: Outcome | None = None
+    """The verified answer, in the sense of the model."""
     watcher: Watcher | None = None
+    """Who hears of better points during the solve."""
     live: Live | None = None
+    """What is left in the reference engine of the solve, for the next one."""
     began: float = field(default_factory=perf_counter)
+    """Time when the solve began, on the clock ``time.perf_counter``."""
 
 
 def read(lp: Any, tell: Tell | None = None) -> ModelArrays:

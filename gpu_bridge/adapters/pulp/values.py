@@ -145,24 +145,16 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class PooledSolution:
-    """One of the points of a solve.
-
-    Parameters
-    ----------
-    objective : float
-        In the sense of the model.
-    seconds : float
-        When it was found.
-    source : str
-        Which heuristic or engine found it.
-    values : mapping
-        From the names of variables, or the variables themselves, to values.
-    """
+    """One of the points of a solve."""
 
     objective: float
+    """In the sense of the model."""
     seconds: float
+    """When it was found."""
     source: str
+    """Which heuristic or engine found it."""
     values: Mapping[Any, float]
+    """From the names of variables, or the variables themselves, to values."""
 
 
 def presenter(arrays: ModelArrays) -> Callable[[FloatArray], PointValues]:

@@ -82,31 +82,21 @@ CONSTANT_ROW_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class ConvertedModel:
-    """A problem and the way back from its rows and columns to the model's components.
-
-    Parameters
-    ----------
-    problem : Problem
-        May have more rows and columns at its end than the lists here: those of reformulated
-        special ordered sets.
-    columns : list of VarData
-        Variable of each column.
-    rows : list of ConstraintData
-        Constraint of each row.
-    constant_rows : dict
-        Constraints that hold no free variable but have a finite side, with their slacks.
-    objective : ObjectiveData, optional
-        The active objective.
-    live : Live
-        What is left in the reference engine of the last solve of the same model.
-    """
+    """A problem and the way back from its rows and columns to the model's components."""
 
     problem: Problem
+    """May have more rows and columns at its end than the lists here: those of reformulated special
+    ordered sets."""
     columns: list[Any]
+    """Variable of each column."""
     rows: list[Any]
+    """Constraint of each row."""
     constant_rows: dict[Any, float]
+    """Constraints that hold no free variable but have a finite side, with their slacks."""
     objective: Any | None
+    """The active objective."""
     live: Live
+    """What is left in the reference engine of the last solve of the same model."""
 
 
 class ComponentReader:
@@ -235,26 +225,20 @@ def convert(model: Any) -> ConvertedModel:
 
 @dataclass(frozen=True, eq=False)
 class _KeptRows:
-    """The matrix without the rows that say nothing, and without the objective, its first one.
-
-    Parameters
-    ----------
-    whole : SparseRows
-        (m, n), with those rows.
-    kept : (m,) array of bool
-    cost : (n,) array
-    is_checked : bool
-        A problem has looked at its coefficients.
-    """
+    """The matrix without the rows that say nothing, and without the objective, its first one."""
 
     whole: SparseRows
+    """(m, n), with those rows."""
     kept: BoolArray
+    """(m,) of bool."""
     cost: FloatArray
+    """(n,)."""
     matrix: SparseRows
     constraints: list[Any]
     column_names: Sequence[str]
     row_names: Sequence[str]
     is_checked: bool = False
+    """A problem has looked at its coefficients."""
 
     @classmethod
     def of(cls, rows: list[Any], free: FreeMatrix, kept: BoolArray) -> _KeptRows:

@@ -19,21 +19,16 @@ from solvers.core.problem import FloatArray
 
 @dataclass(frozen=True, eq=False)
 class Entries:
-    """Rows ``lower <= coefficients * variables + constant <= upper`` as parallel arrays.
-
-    Parameters
-    ----------
-    coefficients, variables, row_of
-        The entries, (k,) each; a variable may appear more than once in a row.
-    constants, lower, upper : (m,) arrays
-    """
+    """Rows ``lower <= coefficients * variables + constant <= upper`` as parallel arrays."""
 
     coefficients: FloatArray
     variables: list[Any]
     row_of: RowArray
+    """The entries, (k,) each; a variable may appear more than once in a row."""
     constants: FloatArray
     lower: FloatArray
     upper: FloatArray
+    """(m,) each."""
 
     def are_last_of(self, rows: ModelRows, begin: int) -> bool:
         """Whether others have the same variables in the same rows, from an entry to the end."""
@@ -47,21 +42,15 @@ class Entries:
 
 @dataclass(frozen=True, eq=False)
 class ModelRows(Entries):
-    """All rows of a model.
-
-    Parameters
-    ----------
-    rows : list
-        Objective (or None) and constraint data, (m,).
-    before, same, same_rows : list, int, int
-        The variables of the last look, if nothing has gone since, of which the first ``same`` ones
-        are those of this one, in the first ``same_rows`` rows.
-    """
+    """All rows of a model."""
 
     rows: list[Any]
+    """Objective (or None) and constraint data, (m,)."""
     before: list[Any] | None = None
     same: int = 0
     same_rows: int = 0
+    """The variables of the last look, if nothing has gone since, of which the first ``same`` ones
+    are those of this one, in the first ``same_rows`` rows."""
 
 
 class Rows(Protocol):

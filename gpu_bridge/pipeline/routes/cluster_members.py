@@ -44,24 +44,15 @@ class Seat:
 
 @dataclass(frozen=True)
 class Member:
-    """One of those who solve the model.
-
-    Parameters
-    ----------
-    name : str
-    seat : Seat
-    seed : int
-    points_only : bool
-        Only heuristics, no branch and bound.
-    leaf : int or None
-        Number of its part of the model; None for the whole.
-    """
+    """One of those who solve the model."""
 
     name: str
     seat: Seat
     seed: int
     points_only: bool = False
+    """Only heuristics, no branch and bound."""
     leaf: int | None = None
+    """Number of its part of the model; None for the whole."""
 
 
 def seats(nodes: Sequence[Node], options: Options) -> list[Seat]:

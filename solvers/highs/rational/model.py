@@ -243,22 +243,16 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """What simplex in doubles says of a box, for proofs in rational numbers to begin with.
-
-    Parameters
-    ----------
-    x : (n,) array, optional
-        A point of the relaxation; None where the box seems empty.
-    objective : float
-        Its objective, less what rounding may take of it; -inf without a point.
-    duals, rays : iterators of (m,) lists
-        Multipliers that may bound the objective, or prove the box empty, the cheapest first.
-    """
+    """What simplex in doubles says of a box, for proofs in rational numbers to begin with."""
 
     x: FloatArray | None
+    """(n,): a point of the relaxation; None where the box seems empty."""
     objective: float
+    """Its objective, less what rounding may take of it; -inf without a point."""
     duals: Iterator[list[Fraction]]
     rays: Iterator[list[Fraction]]
+    """Lists (m,) of multipliers that may bound the objective, or prove the box
+    empty, the cheapest first."""
 
 
 class Relaxation:

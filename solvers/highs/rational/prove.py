@@ -33,21 +33,14 @@ Accepts = Callable[[FloatArray], bool]
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """What is proven of a model.
-
-    Parameters
-    ----------
-    bound : float
-        Lower bound on the objective, rounded down; inf where no point meets the model exactly.
-    x : (n,) array, optional
-        The best point that is known, with its integers whole.
-    nodes : int
-        Of the search.
-    """
+    """What is proven of a model."""
 
     bound: float
+    """Lower bound on the objective, rounded down; inf where no point meets the model exactly."""
     x: FloatArray | None
+    """(n,): the best point that is known, with its integers whole."""
     nodes: int
+    """Of the search."""
 
 
 def prove(

@@ -82,22 +82,17 @@ def staging(device: Device) -> Empty:
 
 @dataclass(frozen=True, eq=False)
 class Problems:
-    """k problems with N items together, those of one problem side by side.
-
-    Parameters
-    ----------
-    starts : (k + 1,) int64 array
-    profit, weight : (N,) arrays of int64, or both of one of the other types a GPU takes
-    capacity : (k,) int64 array
-    copies : (N,) int64 array, optional
-        One of each item where not given; then profits and weights are int64.
-    """
+    """k problems with N items together, those of one problem side by side."""
 
     starts: IntArray
+    """(k + 1,) int64."""
     profit: npt.NDArray[Any]
     weight: npt.NDArray[Any]
+    """(N,) of int64, or both of one of the other types a GPU takes."""
     capacity: IntArray
+    """(k,) int64."""
     copies: IntArray | None = None
+    """(N,) int64: one of each item where not given; then profits and weights are int64."""
 
     def __len__(self) -> int:
         return int(self.capacity.size)

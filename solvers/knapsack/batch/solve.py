@@ -168,39 +168,27 @@ BoolArray = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class ManyPackings:
-    """Answers to k problems that have N items together.
-
-    Parameters
-    ----------
-    starts : (k + 1,) int64 array
-        Items ``starts[i]`` to ``starts[i + 1]`` are those of problem i.
-    packed : (N,) bool or int64 array
-        Whether each item is packed, or how many copies of it where copies were given.
-    profit : (k,) int64 array
-        Of the packings; 0 where there is none.
-    bound : (k,) int64 array
-        What no packing exceeds; 2^62 where nothing is known.
-    feasible : (k,) bool array
-        Whether there is a packing.
-    proven : (k,) bool array
-        Whether the packing is proven to be best, or that there is none.
-    states : (k,) int64 array
-        States looked at.
-    device : str
-        Where the problems were solved.
-    alone : int
-        How many of them were too large, or too hard, to be solved together.
-    """
+    """Answers to k problems that have N items together."""
 
     starts: IntArray
+    """(k + 1,) int64: items ``starts[i]`` to ``starts[i + 1]`` are those of problem i."""
     packed: npt.NDArray[np.bool_] | IntArray
+    """(N,) bool or int64: whether each item is packed, or how many copies of it where copies were
+    given."""
     profit: IntArray
+    """(k,) int64: of the packings; 0 where there is none."""
     bound: IntArray
+    """(k,) int64: what no packing exceeds; 2^62 where nothing is known."""
     feasible: BoolArray
+    """(k,) bool: whether there is a packing."""
     proven: BoolArray
+    """(k,) bool: whether the packing is proven to be best, or that there is none."""
     states: IntArray
+    """(k,) int64: states looked at."""
     device: str
+    """Where the problems were solved."""
     alone: int = 0
+    """How many of them were too large, or too hard, to be solved together."""
 
     def __len__(self) -> int:
         return int(self.profit.size)

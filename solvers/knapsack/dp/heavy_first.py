@@ -70,26 +70,18 @@ SUFFIX_ITEMS_PER_STATE = 4
 
 
 class Suffixes(NamedTuple):
-    """For each row, items from one place on, by falling efficiency; row 0 is the next stage's.
-
-    Parameters
-    ----------
-    start, size : (k,) int64 arrays
-        First place in the order of falling weight, and number of items.
-    above : (k,) int64 array
-        The lightest weight before ``start``.
-    profit_before, weight_before : (k, n + 1) int64 arrays
-        Sums over the first items of each row.
-    ratio : (k, n + 1) float64 array
-        Efficiency of each row's items, and 0 behind them.
-    """
+    """For each row, items from one place on, by falling efficiency; row 0 is the next stage's."""
 
     start: IntArray
     size: IntArray
+    """(k,) int64 each: first place in the order of falling weight, and number of items."""
     above: IntArray
+    """(k,) int64: the lightest weight before ``start``."""
     profit_before: IntArray
     weight_before: IntArray
+    """(k, n + 1) int64 each: sums over the first items of each row."""
     ratio: npt.NDArray[np.float64]
+    """(k, n + 1) float64: efficiency of each row's items, and 0 behind them."""
 
 
 def suffixes(profit: IntArray, weight: IntArray, efficient: IntArray, starts: IntArray) -> Suffixes:

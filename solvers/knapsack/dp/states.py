@@ -344,22 +344,14 @@ def _thinned(
 
 @dataclass(frozen=True, eq=False)
 class Part(Generic[S]):
-    """A part of a list on the host.
-
-    Parameters
-    ----------
-    states : States
-    place : int64 array
-        Where in the items it stands: what it has of its own in the array that controls a search.
-    history : History
-    bound : float
-        No packing that comes of it is worth more.
-    """
+    """A part of a list on the host."""
 
     states: States
     place: IntArray
+    """Where in the items it stands: what it has of its own in the array that controls a search."""
     history: History[S]
     bound: float = np.inf
+    """No packing that comes of it is worth more."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,13 +26,6 @@ and an error of rounding stays below one."""
 class MultidimensionalKnapsack:
     """A knapsack problem with several capacities.
 
-    Parameters
-    ----------
-    profit : (n,) int64 array
-    weight : (m, n) int64 array
-        Non-negative.
-    capacity : (m,) int64 array
-
     Raises
     ------
     ProblemError
@@ -40,8 +33,11 @@ class MultidimensionalKnapsack:
     """
 
     profit: IntArray
+    """(n,) int64."""
     weight: IntArray
+    """(m, n) int64: Non-negative."""
     capacity: IntArray
+    """(m,) int64."""
 
     def __post_init__(self) -> None:
         for name in ("profit", "weight", "capacity"):
@@ -83,46 +79,30 @@ class MultidimensionalKnapsack:
 
 @dataclass(frozen=True, eq=False)
 class RelaxedKnapsack:
-    """A problem with the solution of its linear relaxation.
-
-    Parameters
-    ----------
-    problem : MultidimensionalKnapsack
-    dual : (m,) float64 array
-        Per unit of capacity.
-    reduced : (n,) float64 array
-        Reduced costs.
-    bound : float
-        No packing is worth more.
-    """
+    """A problem with the solution of its linear relaxation."""
 
     problem: MultidimensionalKnapsack
     dual: FloatArray
+    """(m,) float64: per unit of capacity."""
     reduced: FloatArray
+    """(n,) float64: reduced costs."""
     bound: float
+    """No packing is worth more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A problem without what is decided beforehand, and the way back.
-
-    Parameters
-    ----------
-    problem : MultidimensionalKnapsack
-        Every profit is positive, every item fits by itself, every row can be violated.
-    kept : (k,) int64 array
-        The given items that are left.
-    packed : (n,) bool array
-        Given items that are packed in any case.
-    profit_unit, base : int
-        profit of a packing = profit_unit * profit here + base.
-    """
+    """A problem without what is decided beforehand, and the way back."""
 
     problem: MultidimensionalKnapsack
+    """Every profit is positive, every item fits by itself, every row can be violated."""
     kept: IntArray
+    """(k,) int64: the given items that are left."""
     packed: BoolArray
+    """(n,) bool: given items that are packed in any case."""
     profit_unit: int
     base: int
+    """profit of a packing = profit_unit * profit here + base."""
 
     def profit_back(self, profit: int) -> int:
         """Return a profit or an upper bound in the terms of the given problem."""

@@ -29,19 +29,13 @@ models have far fewer, and structure that this engine does not see."""
 
 @dataclass(frozen=True, eq=False)
 class MultidimensionalModel(Model[MultidimensionalKnapsack]):
-    """A model whose items are units of columns.
-
-    Parameters
-    ----------
-    column, copies : (k,) int64 arrays
-        Which column an item belongs to, and how many units of it an item is.
-    sign : (n,) int64 array
-        Value of a column = start + sign * units packed.
-    """
+    """A model whose items are units of columns."""
 
     column: IntArray
     copies: IntArray
+    """(k,) int64 each: which column an item belongs to, and how many units of it an item is."""
     sign: IntArray
+    """(n,) int64: value of a column = start + sign * units packed."""
 
     def point(self, packed: BoolArray) -> FloatArray:
         """Return the (n,) values of the columns for a packing."""

@@ -31,13 +31,6 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 class MultipleKnapsack:
     """Items that each go into one of several knapsacks, or into none.
 
-    Parameters
-    ----------
-    profit, weight : (n,) int64 arrays
-        Profits may be zero or negative, weights may be zero.
-    capacity : (m,) int64 array
-        A negative one makes the problem infeasible.
-
     Raises
     ------
     ProblemError
@@ -46,7 +39,9 @@ class MultipleKnapsack:
 
     profit: IntArray
     weight: IntArray
+    """(n,) int64 each: profits may be zero or negative, weights may be zero."""
     capacity: IntArray
+    """(m,) int64: a negative one makes the problem infeasible."""
 
     def __post_init__(self) -> None:
         for name in ("profit", "weight", "capacity"):
@@ -155,28 +150,19 @@ hundredths of a second."""
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A smaller problem and the way back.
-
-    Parameters
-    ----------
-    problem : MultipleKnapsack
-        Items by falling efficiency, knapsacks by rising capacity, all positive.
-    given : MultipleKnapsack
-    item, knapsack : int64 arrays
-        Which given ones those of ``problem`` are.
-    fixed : (n,) int64 array
-        Where given items are that are not in ``problem``.
-    profit_unit, base : int
-        profit of a packing = profit_unit * profit here + base.
-    """
+    """A smaller problem and the way back."""
 
     problem: MultipleKnapsack
+    """Items by falling efficiency, knapsacks by rising capacity, all positive."""
     given: MultipleKnapsack
     item: IntArray
     knapsack: IntArray
+    """Which given ones those of ``problem`` are."""
     fixed: IntArray
+    """(n,) int64: where given items are that are not in ``problem``."""
     profit_unit: int
     base: int
+    """profit of a packing = profit_unit * profit here + base."""
 
     def profit_back(self, profit: int) -> int:
         """Return a profit or a bound in terms of the given problem."""

@@ -37,22 +37,15 @@ MOST_SCALE_BITS = 30
 
 @dataclass(frozen=True, eq=False)
 class Prices:
-    """Prices of items and the bound they give, both times ``scale``.
-
-    Parameters
-    ----------
-    scale : int
-    price : (n,) int64 array
-    best : (t,) int64 array
-        A bound on the value of each kind of knapsack's patterns.
-    total : int
-        The bound: all prices, and every knapsack's best pattern.
-    """
+    """Prices of items and the bound they give, both times ``scale``."""
 
     scale: int
     price: IntArray
+    """(n,) int64."""
     best: IntArray
+    """(t,) int64: a bound on the value of each kind of knapsack's patterns."""
     total: int
+    """The bound: all prices, and every knapsack's best pattern."""
 
     @property
     def bound(self) -> int:

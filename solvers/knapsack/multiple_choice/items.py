@@ -20,14 +20,6 @@ from solvers.knapsack.items import LARGEST, IntArray
 class MultipleChoice:
     """Classes of items, of each of which one is to be chosen.
 
-    Parameters
-    ----------
-    profit, weight : (n,) int64 arrays
-        Of each item, class by class; both may be zero or negative.
-    first : (m + 1,) int64 array
-        The items of class i are ``first[i]`` to ``first[i + 1]``; no class is empty.
-    capacity : int
-
     Raises
     ------
     ProblemError
@@ -36,7 +28,10 @@ class MultipleChoice:
 
     profit: IntArray
     weight: IntArray
+    """(n,) int64 each: of each item, class by class; both may be zero or negative."""
     first: IntArray
+    """(m + 1,) int64: the items of class i are ``first[i]`` to ``first[i + 1]``; no class is
+    empty."""
     capacity: int
 
     def __post_init__(self) -> None:

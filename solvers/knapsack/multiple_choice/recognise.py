@@ -31,23 +31,17 @@ NO_COLUMN = -1
 
 @dataclass(frozen=True, eq=False)
 class ClassRows:
-    """Rows of several entries, and how they limit a sum to one.
-
-    Parameters
-    ----------
-    row : (k,) int64 array
-    is_class : (k,) flags
-        Of rows that say that at most one thing is chosen.
-    exactly : (k,) flags
-        Of those of them that say exactly one.
-    turned : (k,) flags
-        Of those of them whose columns of positive sign, not of negative, are complemented.
-    """
+    """Rows of several entries, and how they limit a sum to one."""
 
     row: IntArray
+    """(k,) int64."""
     is_class: BoolArray
+    """(k,) flags: of rows that say that at most one thing is chosen."""
     exactly: BoolArray
+    """(k,) flags: of those of them that say exactly one."""
     turned: BoolArray
+    """(k,) flags: of those of them whose columns of positive sign, not of negative, are
+    complemented."""
 
 
 def class_rows(problem: Problem) -> ClassRows:
@@ -82,16 +76,11 @@ def _whole_sides(
 
 @dataclass(frozen=True, eq=False)
 class MultipleChoiceModel(Model[MultipleChoice]):
-    """A model whose items set columns.
-
-    Parameters
-    ----------
-    column, value : (k,) int64 arrays
-        What column an item sets (``NO_COLUMN`` for none), and to what.
-    """
+    """A model whose items set columns."""
 
     column: IntArray
     value: IntArray
+    """(k,) int64 each: what column an item sets (``NO_COLUMN`` for none), and to what."""
 
     def point(self, chosen: IntArray) -> FloatArray:
         """Return the (n,) values of the columns for a selection."""

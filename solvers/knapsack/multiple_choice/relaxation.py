@@ -40,31 +40,21 @@ FEW = 64
 
 @dataclass(frozen=True, eq=False)
 class Relaxation:
-    """Steps of all classes, the steepest first, of a problem in normal form.
-
-    Parameters
-    ----------
-    profit, weight : (k,) int64 arrays
-        What a step adds.
-    group, item : (k,) int64 arrays
-        The step's class and the item that it leads to.
-    profit_before, weight_before : (k + 1,) int64 arrays
-        Sums over all steps before each place.
-    break_step : int
-        The first that does not fit; k where all do.
-    break_item : (m,) int64 array
-        The items of the break solution.
-    capacity : int
-    """
+    """Steps of all classes, the steepest first, of a problem in normal form."""
 
     profit: IntArray
     weight: IntArray
+    """(k,) int64 each: what a step adds."""
     group: IntArray
     item: IntArray
+    """(k,) int64 each: the step's class and the item that it leads to."""
     profit_before: IntArray
     weight_before: IntArray
+    """(k + 1,) int64 each: sums over all steps before each place."""
     break_step: int
+    """The first that does not fit; k where all do."""
     break_item: IntArray
+    """(m,) int64: the items of the break solution."""
     capacity: int
 
     @cached_property
@@ -166,31 +156,21 @@ def first_selection(choice: MultipleChoice, relaxation: Relaxation) -> tuple[int
 
 @dataclass(frozen=True, eq=False)
 class ChoiceForm:
-    """A reduced problem and the way back.
-
-    Parameters
-    ----------
-    choice : MultipleChoice
-        Classes of several items; weights and profits rise strictly from (0, 0) in each.
-    given : MultipleChoice
-        The problem as it was.
-    lightest : (m,) int64 array
-        The item that each class given begins with.
-    class_of : int64 array
-        Which class given each class is.
-    origin : int64 array
-        Which item given each item is.
-    profit_unit, base : int
-        profit of a selection = profit_unit * profit here + base.
-    """
+    """A reduced problem and the way back."""
 
     choice: MultipleChoice
+    """Classes of several items; weights and profits rise strictly from (0, 0) in each."""
     given: MultipleChoice
+    """The problem as it was."""
     lightest: IntArray
+    """(m,) int64: the item that each class given begins with."""
     class_of: IntArray
+    """Which class given each class is."""
     origin: IntArray
+    """Which item given each item is."""
     profit_unit: int
     base: int
+    """profit of a selection = profit_unit * profit here + base."""
 
     def profit_back(self, profit: int) -> int:
         """Return a profit or an upper bound in the terms of the given problem."""

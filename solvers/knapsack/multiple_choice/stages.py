@@ -190,24 +190,16 @@ def empty_stages(core: Core) -> Stages:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The best pair of a state and a partner, if one is better than what was known.
-
-    Parameters
-    ----------
-    profit : int
-        Of the pair, or what was to be beaten.
-    state : int
-        Its number in the list; -1 where no pair is better.
-    items : int64 array
-        What the partner has of the classes outside the core.
-    is_last : bool
-        Whether partners had all classes outside the core, so that nothing better is left.
-    """
+    """The best pair of a state and a partner, if one is better than what was known."""
 
     profit: int
+    """Of the pair, or what was to be beaten."""
     state: int
+    """Its number in the list; -1 where no pair is better."""
     items: IntArray
+    """What the partner has of the classes outside the core."""
     is_last: bool
+    """Whether partners had all classes outside the core, so that nothing better is left."""
 
 
 @dataclass(frozen=True, eq=False)

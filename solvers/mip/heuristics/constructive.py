@@ -44,18 +44,12 @@ each step costs as much as a pass over many rows."""
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Where the sweeps ended.
-
-    Parameters
-    ----------
-    x : (n,) float64
-        Within its bounds, integers whole.
-    violated_rows : int
-        At ``x``; 0 for a feasible point.
-    """
+    """Where the sweeps ended."""
 
     x: FloatArray
+    """(n,) float64: within its bounds, integers whole."""
     violated_rows: int
+    """At ``x``; 0 for a feasible point."""
 
     @property
     def is_feasible(self) -> bool:

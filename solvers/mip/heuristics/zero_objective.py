@@ -88,16 +88,11 @@ def _minimised(model: MipModel, number: int, seed: int) -> FloatArray:
 
 @dataclass(frozen=True)
 class ZeroObjective(Heuristic[HeuristicContext, HeuristicContext]):
-    """One search of the whole model for any point at all.
-
-    Parameters
-    ----------
-    number : int
-        Each searches another way: the first minimises nothing, others random costs.
-    """
+    """One search of the whole model for any point at all."""
 
     name: str = "zero objective"
     number: int = 0
+    """Each searches another way: the first minimises nothing, others random costs."""
     needs: Needs = Needs(  # noqa: RUF009 - it is frozen
         integers=True, most_entries=FIRST_ORDER_ON_CPU_FROM, incumbent=False
     )

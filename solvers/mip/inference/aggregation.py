@@ -30,27 +30,19 @@ from solvers.native.mip_inference_aggregation import add
 
 @dataclass(frozen=True, eq=False)
 class Aggregated:
-    """What is left of a model of n columns when d of them are defined by the other k.
-
-    Parameters
-    ----------
-    model : MipModel
-        Of the k columns that stay, with the bounds of the others as rows.
-    kept, implied : (k,), (d,) int32
-        Their numbers in the whole model.
-    matrix : (d, k) csr
-    constant : (d,) float64
-        The implied columns are ``constant - matrix @ x``.
-    whole : MipModel
-        The whole model.
-    """
+    """What is left of a model of n columns when d of them are defined by the other k."""
 
     model: MipModel
+    """Of the k columns that stay, with the bounds of the others as rows."""
     kept: IndexArray
     implied: IndexArray
+    """(k,), (d,) int32: their numbers in the whole model."""
     matrix: sp.csr_array
+    """(d, k) csr."""
     constant: FloatArray
+    """(d,) float64: the implied columns are ``constant - matrix @ x``."""
     whole: MipModel
+    """The whole model."""
 
     def to_whole(self, x: FloatArray) -> FloatArray:
         """Return the whole model's point (n,) for one of the model (k,)."""

@@ -78,32 +78,24 @@ ROW_SIZE = 8
 
 
 class Box(NamedTuple):
-    """Bounds of the n columns, and the activities of the m rows that follow from them.
-
-    Attributes
-    ----------
-    bounds : (2, n) float64
-        Lower and upper bounds.
-    rows : (m, ROW_SIZE) float64
-        What is known about each row, in the places of :class:`Part`.
-    queue, queued : (m,) int32, uint8
-        Rows to be visited, in a ring, and whether each is in it.
-    trail_code, trail_old : (capacity,) int32, float64
-        What was changed, and its value before. Codes below n are lower bounds, below 2 n upper
-        bounds, below 2 n + m widest terms; -1 stands for the proof of infeasibility.
-    stamp : (2 n + m,) int32
-        Level at which each was recorded last.
-    counts : (len(Count),) int64
-    """
+    """Bounds of the n columns, and the activities of the m rows that follow from them."""
 
     bounds: FloatArray
+    """(2, n) float64: lower and upper bounds."""
     rows: FloatArray
+    """(m, ROW_SIZE) float64: what is known about each row, in the places of :class:`Part`."""
     queue: IndexArray
     queued: ByteArray
+    """(m,) int32, uint8: rows to be visited, in a ring, and whether each is in it."""
     trail_code: IndexArray
     trail_old: FloatArray
+    """(capacity,) int32, float64: what was changed, and its value before. Codes below n are
+    lower bounds, below 2 n upper bounds, below 2 n + m widest terms; -1 stands for the proof of
+    infeasibility."""
     stamp: IndexArray
+    """(2 n + m,) int32: level at which each was recorded last."""
     counts: CountArray
+    """(len(Count),) int64."""
 
 
 def empty_box(model: MipModel, widened: float = 0.0) -> Box:
@@ -283,23 +275,16 @@ rounding errors of the sums, are out of the question.
 
 @dataclass(frozen=True, eq=False)
 class Tightened:
-    """A model with the bounds that its rows imply.
-
-    Parameters
-    ----------
-    model : MipModel
-        The same rows and columns. Bounds of integer columns are those propagated; of continuous
-        columns only infinite bounds and those that became fixed differ from the given ones, as
-        others would only be repeated by rows that stay.
-    domain : Domain
-        All propagated bounds, ready for dives.
-    is_infeasible : bool
-        Proven: the contradiction remains when all sides give way by :data:`PROOF_MARGIN`.
-    """
+    """A model with the bounds that its rows imply."""
 
     model: MipModel
+    """The same rows and columns. Bounds of integer columns are those propagated; of continuous
+    columns only infinite bounds and those that became fixed differ from the given ones, as others
+    would only be repeated by rows that stay."""
     domain: Domain
+    """All propagated bounds, ready for dives."""
     is_infeasible: bool
+    """Proven: the contradiction remains when all sides give way by :data:`PROOF_MARGIN`."""
 
 
 def tighten_model(model: MipModel, budget: Budget) -> Tightened:

@@ -29,28 +29,19 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class LpPoint:
-    """A point of a linear program, exact or not.
-
-    Parameters
-    ----------
-    x : (columns,) float64
-        Within its bounds.
-    y : (rows,) float64
-        Row duals, zeros where there are none.
-    is_converged : bool
-        Whether the point is optimal within the tolerance asked for.
-    is_empty : bool
-        Whether simplex found that no point keeps the rows: good enough to give up a cut-off, and
-        no proof.
-    is_cut_short : bool
-        Whether a limit of time or work ended an exact method.
-    """
+    """A point of a linear program, exact or not."""
 
     x: FloatArray
+    """(columns,) float64: within its bounds."""
     y: FloatArray
+    """(rows,) float64: row duals, zeros where there are none."""
     is_converged: bool
+    """Whether the point is optimal within the tolerance asked for."""
     is_empty: bool = False
+    """Whether simplex found that no point keeps the rows: good enough to give up a cut-off, and no
+    proof."""
     is_cut_short: bool = False
+    """Whether a limit of time or work ended an exact method."""
 
 
 LEAST_ITERATIONS = 20

@@ -48,31 +48,21 @@ class Declined(Exception):  # noqa: N818 - it is no error
 
 @dataclass(frozen=True)
 class Needs:
-    """What a heuristic cannot do without; checked for it before it is asked for its share.
-
-    Parameters
-    ----------
-    integers : bool
-        Integer columns.
-    most_entries, most_rows : float
-        Entries and rows of the matrix up to which it is any good.
-    device : bool
-        A GPU.
-    relaxation : bool
-        The relaxation's solution; it waits for that.
-    incumbent : bool or None
-        True: it waits for a feasible point. False: it ends with the first one.
-    pool_size : int
-        Feasible points of the reduced model; it waits for so many.
-    """
+    """What a heuristic cannot do without; checked for it before it is asked for its share."""
 
     integers: bool = False
+    """Integer columns."""
     most_entries: float = np.inf
     most_rows: float = np.inf
+    """Entries and rows of the matrix up to which it is any good."""
     device: bool = False
+    """A GPU."""
     relaxation: bool = False
+    """The relaxation's solution; it waits for that."""
     incumbent: bool | None = None
+    """True: it waits for a feasible point. False: it ends with the first one."""
     pool_size: int = 0
+    """Feasible points of the reduced model; it waits for so many."""
 
     def check(self, context: HeuristicContext) -> None:
         """Raise :class:`Declined` where the model or the machine never gives what is needed."""
@@ -97,19 +87,13 @@ class Needs:
 
 @dataclass(frozen=True)
 class Report:
-    """What a turn came to, beside the points it submitted.
-
-    Parameters
-    ----------
-    is_over : bool
-        Whether there is nothing left to try, in this solve, for any of its states.
-    proven : float
-        Objective, in the minimised sense, that no feasible point is below, where that is known
-        without rounding errors; inf where it is known that there is no feasible point.
-    """
+    """What a turn came to, beside the points it submitted."""
 
     is_over: bool = False
+    """Whether there is nothing left to try, in this solve, for any of its states."""
     proven: float = -np.inf
+    """Objective, in the minimised sense, that no feasible point is below, where that is known
+    without rounding errors; inf where it is known that there is no feasible point."""
 
 
 UNFINISHED, OVER = Report(), Report(is_over=True)

@@ -23,14 +23,10 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Elimination:
-    """A solution, and the seconds that each phase took (the paper's table 4).
-
-    Parameters
-    ----------
-    x : ndarray (n,)
-    """
+    """A solution, and the seconds that each phase took (the paper's table 4)."""
 
     x: Array
+    """(n,)."""
     to_device: float
     elimination: float
     to_host: float

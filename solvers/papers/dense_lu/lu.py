@@ -32,19 +32,13 @@ class SingularMatrixError(ProblemError):
 
 @dataclass(frozen=True, eq=False)
 class Factors:
-    """P A = L U on a device, as the library holds it.
-
-    Parameters
-    ----------
-    lu : array (n, n)
-        U on and above the diagonal, the unit lower triangular L below.
-    rows : array (n,) of int32
-        The row with which each was interchanged, one after the other.
-    """
+    """P A = L U on a device, as the library holds it."""
 
     device: Device
     lu: Any
+    """(n, n): U on and above the diagonal, the unit lower triangular L below."""
     rows: Any
+    """(n,) of int32: the row with which each was interchanged, one after the other."""
 
 
 def _library(device: Device) -> Any:

@@ -57,21 +57,14 @@ WORDS_PER_NODE = 3 * 2 * SPARE
 
 @dataclass(frozen=True)
 class TreeSettings:
-    """How the tree is treated.
-
-    Parameters
-    ----------
-    switch : int
-        Nodes from which the GPU is used.
-    merged : bool
-        Whether equal nodes are merged; the paper does not, and its lists grow beyond any memory.
-    most_nodes : int
-        Nodes that a list may have; 0 means what the memory allows.
-    """
+    """How the tree is treated."""
 
     switch: int = SWITCH
+    """Nodes from which the GPU is used."""
     merged: bool = True
+    """Whether equal nodes are merged; the paper does not, and its lists grow beyond any memory."""
     most_nodes: int = 0
+    """Nodes that a list may have; 0 means what the memory allows."""
 
 
 DEFAULT = TreeSettings()

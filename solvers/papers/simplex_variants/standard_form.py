@@ -26,40 +26,30 @@ Indices = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class StandardForm:
-    """A linear program with equations and non-negative columns, and where its parts come from.
-
-    Parameters
-    ----------
-    problem : Problem
-        What it was made of.
-    matrix : (m, n) csc_array
-        A, with slacks and the complements of upper bounds as its last columns.
-    cost, rhs : (n,) and (m,) arrays
-        c and b; b may have any sign.
-    owner : (n,) array
-        Column of the problem that a column here is part of; ``NONE`` for slacks and complements.
-    sign : (n,) array
-        1, or -1 where a column here runs against its owner.
-    shift : (columns of the problem,) array
-        Value of each column of the problem at zero here.
-    kept_rows : array
-        Rows of the problem that the first rows here are.
-    slack : (m,) array
-        Column whose only other rows are bounds, which makes a start basis; ``NONE`` in equations.
-    complement : (n,) array
-        Column that a row ``x + t = width`` pairs a column with; ``NONE`` without upper bound.
-    """
+    """A linear program with equations and non-negative columns, and where its parts come from."""
 
     problem: Problem
+    """What it was made of."""
     matrix: sp.csc_array
+    """(m, n) csc_array: A, with slacks and the complements of upper bounds as its last columns."""
     cost: FloatArray
     rhs: FloatArray
+    """(n,) and (m,): c and b; b may have any sign."""
     owner: Indices
+    """(n,): column of the problem that a column here is part of; ``NONE`` for slacks and
+    complements."""
     sign: FloatArray
+    """(n,): 1, or -1 where a column here runs against its owner."""
     shift: FloatArray
+    """(columns of the problem,): value of each column of the problem at zero here."""
     kept_rows: Indices
+    """Rows of the problem that the first rows here are."""
     slack: Indices
+    """(m,): column whose only other rows are bounds, which makes a start basis; ``NONE`` in
+    equations."""
     complement: Indices
+    """(n,): column that a row ``x + t = width`` pairs a column with; ``NONE`` without upper
+    bound."""
 
     @property
     def num_rows(self) -> int:
@@ -178,24 +168,17 @@ def _with_bound_rows(matrix: sp.csc_array, bounded: Indices) -> sp.csc_array:
 
 @dataclass(frozen=True, eq=False)
 class ScaledForm:
-    """The standard form with R A C for A, all scales powers of two, and cost of size one.
-
-    Parameters
-    ----------
-    matrix : (m, n) csc_array
-        R A C.
-    cost, rhs : (n,) and (m,) arrays
-        Scaled: C c / ``cost_scale`` and R b.
-    row_scale, column_scale : (m,) and (n,) arrays
-        R and C.
-    """
+    """The standard form with R A C for A, all scales powers of two, and cost of size one."""
 
     origin: StandardForm
     matrix: sp.csc_array
+    """(m, n) csc_array: R A C."""
     cost: FloatArray
     rhs: FloatArray
+    """(n,) and (m,): scaled, C c / ``cost_scale`` and R b."""
     row_scale: FloatArray
     column_scale: FloatArray
+    """(m,) and (n,): R and C."""
     cost_scale: float
 
     @property

@@ -127,26 +127,18 @@ def _calls(seconds: float) -> int:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a device can do at best.
-
-    Parameters
-    ----------
-    name, kind : str
-        Of the device; kind 'cpu' or 'cuda'.
-    memory_bandwidth, cache_bandwidth : float
-        Bytes per second read from memory, and from the cache shared by all (GPU: second level).
-    cache_bytes : int
-        Size of that cache.
-    launch_seconds : float
-        Time of a call with next to no work (GPU: a kernel in a graph).
-    """
+    """What a device can do at best."""
 
     name: str
     kind: str
+    """Of the device; kind 'cpu' or 'cuda'."""
     memory_bandwidth: float
     cache_bandwidth: float
+    """Bytes per second read from memory, and from the cache shared by all (GPU: second level)."""
     cache_bytes: int
+    """Size of that cache."""
     launch_seconds: float
+    """Time of a call with next to no work (GPU: a kernel in a graph)."""
 
 
 def measure_machine(device: Device) -> Machine:

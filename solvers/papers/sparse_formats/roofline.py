@@ -84,32 +84,24 @@ def loop_seconds(flops: float, moved: float, peak: float, bandwidth: float) -> f
 
 @dataclass(frozen=True)
 class MatrixStatistics:
-    """Figures of a sparse matrix by rows.
-
-    Parameters
-    ----------
-    shortest, longest : int
-        Entries of a row.
-    ell_entries, ell_touched : int
-        Entries that ELL stores, and those in the columns that each 32 rows reach into.
-    sell_entries : int
-        Entries that SELL-32-sigma stores.
-    row_sectors, slice_sectors : float
-        Distinct sectors of 32 bytes, per nonzero, that a warp's gather of the vector fetches:
-        in the order of CSR and of SELL. 0.25 if neighbours are read, 1 if entries lie anywhere.
-    """
+    """Figures of a sparse matrix by rows."""
 
     rows: int
     columns: int
     nonzeros: int
     shortest: int
     longest: int
+    """Entries of a row."""
     mean: float
     ell_entries: int
     ell_touched: int
+    """Entries that ELL stores, and those in the columns that each 32 rows reach into."""
     sell_entries: int
+    """Entries that SELL-32-sigma stores."""
     row_sectors: float
     slice_sectors: float
+    """Distinct sectors of 32 bytes, per nonzero, that a warp's gather of the vector fetches: in the
+    order of CSR and of SELL. 0.25 if neighbours are read, 1 if entries lie anywhere."""
 
     @property
     def ell_padding(self) -> float:
@@ -189,24 +181,17 @@ def _distinct_share(columns: Any) -> float:
 
 @dataclass(frozen=True)
 class Traffic:
-    """What one product does and moves; bytes count each element that must travel once.
-
-    Parameters
-    ----------
-    flops : int
-        Two for each nonzero.
-    gather_bytes : float
-        What reading the vector moves through the cache.
-    serial_steps : int
-        Steps that one thread has to do one after the other.
-    """
+    """What one product does and moves; bytes count each element that must travel once."""
 
     flops: int
+    """Two for each nonzero."""
     matrix_bytes: int
     vector_bytes: int
     product_bytes: int
     gather_bytes: float
+    """What reading the vector moves through the cache."""
     serial_steps: int = 0
+    """Steps that one thread has to do one after the other."""
 
     @property
     def bytes(self) -> int:

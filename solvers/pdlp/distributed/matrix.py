@@ -21,21 +21,13 @@ Call = Callable[[], None]
 
 @dataclass(frozen=True, eq=False)
 class SharedMatrix:
-    """A matrix by rows: of each device, the slices of each of its parts.
-
-    Parameters
-    ----------
-    group : DeviceGroup
-    own : Side
-        Its rows.
-    other : Side
-        Its columns, of which devices read copies.
-    slices : tuple of tuples of Slices
-    """
+    """A matrix by rows: of each device, the slices of each of its parts."""
 
     group: DeviceGroup
     own: Side
+    """Its rows."""
     other: Side
+    """Its columns, of which devices read copies."""
     slices: tuple[tuple[Slices, ...], ...]
 
     @property

@@ -133,48 +133,32 @@ Bounds = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Transfer:
-    """Elements that a device sends to another.
-
-    Parameters
-    ----------
-    source, target : int
-        Places of the devices in their group.
-    places : (count,) int array or slice
-        Where they stand among the source's own elements.
-    begin, count : int
-        Where they go among the target's, one behind the other.
-    """
+    """Elements that a device sends to another."""
 
     source: int
     target: int
+    """Places of the devices in their group."""
     places: IndexArray | slice
+    """(count,) int or slice: where they stand among the source's own elements."""
     begin: int
     count: int
+    """Where they go among the target's, one behind the other."""
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """The rows (or the columns) of a matrix, shared out.
-
-    Parameters
-    ----------
-    size : int
-        Rows in all.
-    order : (size,) int array
-        Their numbers in the model, device after device and part after part.
-    bounds : tuple of (int, int, int)
-        Of each device, where its two parts begin and end among its own elements: those that other
-        devices read, and the rest.
-    transfers : tuple of Transfer
-    lengths : tuple of int
-        Elements on each device: its own and the copies.
-    """
+    """The rows (or the columns) of a matrix, shared out."""
 
     size: int
+    """Rows in all."""
     order: IndexArray
+    """(size,) int: their numbers in the model, device after device and part after part."""
     bounds: tuple[Bounds, ...]
+    """tuple of (int, int, int): of each device, where its two parts begin and end among its own
+    elements: those that other devices read, and the rest."""
     transfers: tuple[Transfer, ...]
     lengths: tuple[int, ...]
+    """Elements on each device: its own and the copies."""
 
     @property
     def devices(self) -> int:

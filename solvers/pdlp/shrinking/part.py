@@ -127,26 +127,18 @@ def wrongly_left_out(problem: Problem, now: Answer, kept: Kept, threads: int = 1
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A problem without some columns and rows, and the way back.
-
-    Parameters
-    ----------
-    problem : Problem
-        The kept columns and rows; what the columns left out contribute at their bounds stands in
-        its row sides and its offset.
-    kept : Kept
-        What is kept of the whole.
-    columns, rows : integer arrays
-        The numbers of the kept ones in the whole.
-    x : (n,) float64
-        A point of the whole; its values are those of the columns left out.
-    """
+    """A problem without some columns and rows, and the way back."""
 
     problem: Problem
+    """The kept columns and rows; what the columns left out contribute at their bounds stands in its
+    row sides and its offset."""
     kept: Kept
+    """What is kept of the whole."""
     columns: npt.NDArray[np.intp]
     rows: npt.NDArray[np.intp]
+    """The numbers of the kept ones in the whole."""
     x: FloatArray
+    """(n,) float64: a point of the whole; its values are those of the columns left out."""
 
     def point(self, x: FloatArray) -> FloatArray:
         """Return a point of the whole (n,) from one of the part."""

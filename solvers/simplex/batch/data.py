@@ -28,35 +28,27 @@ class BatchData:
 
     Every array but ``pattern`` has as many rows as there are LPs, or one row for all of them;
     all are contiguous. Infinite sides and bounds are infinities, and none are crossed.
-
-    Parameters
-    ----------
-    count : int
-        LPs.
-    pattern : (m, n) CSR
-        Where coefficients may stand, with 32-bit indices; its values are not read.
-    values : (count or 1, nnz) array
-        Coefficients in the order of ``pattern``; zeros are fine.
-    cost, lower, upper : (count or 1, n) arrays
-    row_lower, row_upper : (count or 1, m) arrays
-    basis : (count or 1, n + m) array, optional
-        Statuses to start from, numbered as in ``solvers.core.outcome.BasisStatus``, of columns and
-        then of rows; a basis that is singular, or not of m variables, is repaired by slacks.
-        None is the slack basis.
-    offset : (count or 1, 1) array, optional
-        Constants of the objectives; zero.
     """
 
     count: int
+    """LPs."""
     pattern: sp.csr_array
+    """(m, n) CSR: where coefficients may stand, with 32-bit indices; its values are not read."""
     values: FloatArray
+    """(count or 1, nnz): coefficients in the order of ``pattern``; zeros are fine."""
     cost: FloatArray
     lower: FloatArray
     upper: FloatArray
+    """(count or 1, n) each."""
     row_lower: FloatArray
     row_upper: FloatArray
+    """(count or 1, m) each."""
     basis: StatusArray | None = None
+    """(count or 1, n + m): statuses to start from, numbered as in
+    ``solvers.core.outcome.BasisStatus``, of columns and then of rows; a basis that is singular, or
+    not of m variables, is repaired by slacks. None is the slack basis."""
     offset: FloatArray = field(default_factory=lambda: np.zeros((1, 1)), kw_only=True)
+    """(count or 1, 1): constants of the objectives; zero."""
 
 
 IntArray = npt.NDArray[np.int32]
@@ -75,36 +67,28 @@ class Ending(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class BatchAnswer:
-    """Claims of the engine in the minimised sense; nothing is verified.
-
-    Parameters
-    ----------
-    x, row_dual : (count, n) and (count, m) arrays
-        Basic points, moved into their bounds, and row duals, zero where an LP was not reached;
-        duals of an ``INFEASIBLE`` LP are the Farkas multipliers of its rows.
-    ending, iterations : (count,) arrays
-        :class:`Ending` of each, and the pivots and bound flips made.
-    basis : (count, n + m) array
-        Statuses of columns and then of rows, as in ``solvers.core.outcome.BasisStatus``; of the
-        last basis of an LP, whatever its ending.
-    device : str
-        Where it ran.
-    figures : (count, 8) array, optional
-        What a GPU that was asked to found out about points and duals, by the names of
-        ``kernels.check.FIGURES``; NaN where there is no claim of an optimum. The duals of those
-        it looked at are clipped to allowed signs.
-    rays : mapping from the number of an ``UNBOUNDED`` LP to an (n,) array
-        Its direction of improvement, from the point in ``x``, which is feasible.
-    """
+    """Claims of the engine in the minimised sense; nothing is verified."""
 
     x: FloatArray
     row_dual: FloatArray
+    """(count, n) and (count, m): basic points, moved into their bounds, and row duals, zero
+    where an LP was not reached; duals of an ``INFEASIBLE`` LP are the Farkas multipliers of its
+    rows."""
     ending: IntArray
     iterations: IntArray
+    """(count,) each: :class:`Ending` of each, and the pivots and bound flips made."""
     basis: StatusArray
+    """(count, n + m): statuses of columns and then of rows, as in
+    ``solvers.core.outcome.BasisStatus``; of the last basis of an LP, whatever its ending."""
     device: str
+    """Where it ran."""
     figures: FloatArray | None = None
+    """(count, 8): what a GPU that was asked to found out about points and duals, by the names of
+    ``kernels.check.FIGURES``; NaN where there is no claim of an optimum. The duals of those it
+    looked at are clipped to allowed signs."""
     rays: dict[int, FloatArray] = field(default_factory=dict)
+    """By the number of an ``UNBOUNDED`` LP the (n,) direction of its improvement, from
+    the point in ``x``, which is feasible."""
 
     def leave_out(self, first: int) -> None:
         """Say that the LPs from ``first`` on had no turn."""

@@ -53,20 +53,13 @@ UintArray = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Tabled:
-    """What a table says.
-
-    Parameters
-    ----------
-    taken : (stages,) int64 array, optional
-        How often each stage's copies are taken in a packing of most profit; None where none is
-        better than the one known, or time was up before it was read off.
-    profit : int
-        No packing that the plan left open has more; only if ``is_complete``.
-    is_complete : bool
-    """
+    """What a table says."""
 
     taken: IntArray | None
+    """(stages,) int64: how often each stage's copies are taken in a packing of most profit; None
+    where none is better than the one known, or time was up before it was read off."""
     profit: int
+    """No packing that the plan left open has more; only if ``is_complete``."""
     is_complete: bool
 
 

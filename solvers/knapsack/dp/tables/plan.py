@@ -56,21 +56,14 @@ SLACK = 1e-13
 
 @dataclass(frozen=True)
 class Gap:
-    """How much is left to hope for beside the break solution.
-
-    Parameters
-    ----------
-    rest : int
-        Capacity that the break solution leaves.
-    price : float
-        Efficiency of the break item: the relaxation's profit for a unit of capacity.
-    profit : float
-        By how much the relaxation exceeds the least profit asked for, never too small.
-    """
+    """How much is left to hope for beside the break solution."""
 
     rest: int
+    """Capacity that the break solution leaves."""
     price: float
+    """Efficiency of the break item: the relaxation's profit for a unit of capacity."""
     profit: float
+    """By how much the relaxation exceeds the least profit asked for, never too small."""
 
     @property
     def weight(self) -> float:
@@ -80,55 +73,38 @@ class Gap:
 
 @dataclass(frozen=True, eq=False)
 class Types:
-    """Items with all their copies.
-
-    Parameters
-    ----------
-    origin : (k,) int64 array
-        Each item's number in the problem that was ordered.
-    profit, weight : (k,) int64 arrays
-        Of one copy.
-    packed, free : (k,) int64 arrays
-        Copies in the break solution, and beside it.
-    """
+    """Items with all their copies."""
 
     origin: IntArray
+    """(k,) int64: each item's number in the problem that was ordered."""
     profit: IntArray
     weight: IntArray
+    """(k,) int64 each: of one copy."""
     packed: IntArray
     free: IntArray
+    """(k,) int64 each: copies in the break solution, and beside it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Changes:
-    """Items that a better packing may have more or less often than the break solution.
-
-    Parameters
-    ----------
-    origin : (k,) int64 array
-        Each item's number in the problem that was ordered.
-    profit, weight : (k,) int64 arrays
-        Of one copy.
-    out, into : (k,) int64 arrays
-        Copies that may go out of the break solution, and that may come in beside it.
-    free : (k,) int64 array
-        Copies that there are beside the break solution, whether worth a look or not.
-    gone, come : int
-        The most that all copies which go out, or come in, may weigh.
-    unit : int
-        Greatest common divisor of weights.
-    gap : Gap
-    """
+    """Items that a better packing may have more or less often than the break solution."""
 
     origin: IntArray
+    """(k,) int64: each item's number in the problem that was ordered."""
     profit: IntArray
     weight: IntArray
+    """(k,) int64 each: of one copy."""
     out: IntArray
     into: IntArray
+    """(k,) int64 each: copies that may go out of the break solution, and that may come in beside
+    it."""
     free: IntArray
+    """(k,) int64: copies that there are beside the break solution, whether worth a look or not."""
     gone: int
     come: int
+    """The most that all copies which go out, or come in, may weigh."""
     unit: int
+    """Greatest common divisor of weights."""
     gap: Gap
 
 
@@ -201,37 +177,25 @@ WIDEST = 2**40
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Stages of a table, each of which lets copies of one item in.
-
-    Parameters
-    ----------
-    weight, profit : (k,) int64 arrays
-        What a stage brings in, weights in ``unit``s.
-    times, item : (k,) int64 arrays
-        Copies that it brings in, and whose: a place in ``changes``.
-    repeated : (k,) bool array
-        Whether it may bring that in any number of times.
-    low, high : (k,) int64 arrays
-        First and last column that it treats.
-    width : int
-        Columns of the table.
-    unit : int
-        Weight between two columns.
-    base : int
-        Profit of what stays packed whatever is decided.
-    changes : Changes
-    """
+    """Stages of a table, each of which lets copies of one item in."""
 
     weight: IntArray
     profit: IntArray
+    """(k,) int64 each: what a stage brings in, weights in ``unit``s."""
     times: IntArray
     item: IntArray
+    """(k,) int64 each: copies that it brings in, and whose: a place in ``changes``."""
     repeated: npt.NDArray[np.bool_]
+    """(k,) bool: whether it may bring that in any number of times."""
     low: IntArray
     high: IntArray
+    """(k,) int64 each: first and last column that it treats."""
     width: int
+    """Columns of the table."""
     unit: int
+    """Weight between two columns."""
     base: int
+    """Profit of what stays packed whatever is decided."""
     changes: Changes
 
     @property

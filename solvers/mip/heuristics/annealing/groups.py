@@ -60,33 +60,24 @@ def disjoint(
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """Groups (g of them) of the n columns and of d empty ones that stand for none.
-
-    Parameters
-    ----------
-    start : (g+1,) int32
-        Columns of choice i are ``column[start[i]:start[i+1]]``.
-    column : (k,) int32
-    group : (n+d,) int32
-        Of each column; -1 for those in none.
-    none : (g,) int32
-        The empty column of each choice, -1 where one has to be chosen.
-    value : (n+d,) int32
-        Number of the row across groups that a column is in: what two groups can exchange; -1 for
-        none. Only the e choices that ask for exactly one have values; they come first.
-    table : (e, v) int32
-        The column of a group with a value, -1 where there is none.
-    is_kept : (m,) bool
-        Rows that hold whatever is chosen.
-    """
+    """Groups (g of them) of the n columns and of d empty ones that stand for none."""
 
     start: IndexArray
+    """(g+1,) int32: columns of choice i are ``column[start[i]:start[i+1]]``."""
     column: IndexArray
+    """(k,) int32."""
     group: IndexArray
+    """(n+d,) int32: of each column; -1 for those in none."""
     none: IndexArray
+    """(g,) int32: the empty column of each choice, -1 where one has to be chosen."""
     value: IndexArray
+    """(n+d,) int32: number of the row across groups that a column is in: what two groups can
+    exchange; -1 for none. Only the e choices that ask for exactly one have values; they come
+    first."""
     table: IndexArray
+    """(e, v) int32: the column of a group with a value, -1 where there is none."""
     is_kept: BoolArray
+    """(m,) bool: rows that hold whatever is chosen."""
 
     @property
     def count(self) -> int:

@@ -35,41 +35,31 @@ class Side(IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class Slacks:
-    """Slack columns, measured from where they cost nothing; k of them, in e sides of rows.
-
-    Parameters
-    ----------
-    column : (k,) int32
-    home : (k,) float64
-        The end of the bounds from which a slack is measured, or 0 where it has none.
-    sign : (k,) float64
-        1 where raising the column helps, -1 where lowering it does.
-    cost : (k,) float64
-        For each unit, never negative.
-    least, most : (k,) float64
-        Between which units it may be; -inf and inf where there is no end.
-    is_whole : (k,) bool
-    start : (k+1,) int32
-    row, side : (e,) int32
-        The rows that ask for it, and which side of each.
-    scale : (e,) float64
-        What a unit is there.
-    of_side : (m, 2) int32
-        The slack of each side of each row, -1 where there is none.
-    """
+    """Slack columns, measured from where they cost nothing; k of them, in e sides of rows."""
 
     column: IndexArray
+    """(k,) int32."""
     home: FloatArray
+    """(k,) float64: the end of the bounds from which a slack is measured, or 0 where it has
+    none."""
     sign: FloatArray
+    """(k,) float64: 1 where raising the column helps, -1 where lowering it does."""
     cost: FloatArray
+    """(k,) float64: for each unit, never negative."""
     least: FloatArray
     most: FloatArray
+    """(k,) float64 each: between which units it may be; -inf and inf where there is no end."""
     is_whole: BoolArray
+    """(k,) bool."""
     start: IndexArray
+    """(k+1,) int32."""
     row: IndexArray
     side: IndexArray
+    """(e,) int32 each: the rows that ask for it, and which side of each."""
     scale: FloatArray
+    """(e,) float64: what a unit is there."""
     of_side: IndexArray
+    """(m, 2) int32: the slack of each side of each row, -1 where there is none."""
 
 
 def find_slacks(model: MipModel, outside: BoolArray) -> Slacks:

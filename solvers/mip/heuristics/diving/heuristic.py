@@ -44,19 +44,13 @@ FIRST_DIVES = 4
 
 @dataclass(eq=False)
 class Dives:
-    """What is known of the dives in one solve.
-
-    Parameters
-    ----------
-    most : int
-        The most dives that any search has begun.
-    turns : int
-        Turns so far.
-    """
+    """What is known of the dives in one solve."""
 
     context: HeuristicContext
     most: int = 0
+    """The most dives that any search has begun."""
     turns: int = 0
+    """Turns so far."""
 
 
 _State = tuple[Dives, LinearDives]

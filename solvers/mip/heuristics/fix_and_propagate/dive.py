@@ -59,26 +59,20 @@ class Count(IntEnum):
 
 
 class Search(NamedTuple):
-    """The order and the stack of a dive over k integer columns.
-
-    Attributes
-    ----------
-    order : (k,) int32
-    stack_column, stack_value : (k,) int32, float64
-        Decisions taken.
-    stack_place, stack_cursor : (k,) int64
-        Where the trail and the order stood before each.
-    random : (1,) uint64
-    counts : (len(Count),) int64
-    """
+    """The order and the stack of a dive over k integer columns."""
 
     order: IndexArray
+    """(k,) int32."""
     stack_column: IndexArray
     stack_value: FloatArray
+    """(k,) int32, float64: decisions taken."""
     stack_place: np.ndarray
     stack_cursor: np.ndarray
+    """(k,) int64 each: where the trail and the order stood before each."""
     random: RandomState
+    """(1,) uint64."""
     counts: np.ndarray
+    """(len(Count),) int64."""
 
 
 def new_search(order: IndexArray, random: RandomState) -> Search:
@@ -198,31 +192,21 @@ MORE_NODES = 200
 
 @dataclass(frozen=True, eq=False)
 class DiveResult:
-    """Where a dive has ended.
-
-    Parameters
-    ----------
-    x : (n,) float64
-        Integer columns whole and all columns within the model's bounds.
-    is_feasible : bool
-        Whether ``x`` is a feasible point of the model as it stands.
-    integers_feasible : bool
-        Whether the integer columns were fixed without a contradiction: without continuous columns
-        that is feasibility, with them an LP may find the rest.
-    violated_rows : int
-        Rows broken once all integers were fixed, whatever the continuous columns do.
-    work : int
-        Entries of the matrix visited.
-    is_complete : bool
-        False where the budget ended the dive on its way; ``x`` is then no more than a start.
-    """
+    """Where a dive has ended."""
 
     x: FloatArray
+    """(n,) float64: integer columns whole and all columns within the model's bounds."""
     is_feasible: bool
+    """Whether ``x`` is a feasible point of the model as it stands."""
     integers_feasible: bool
+    """Whether the integer columns were fixed without a contradiction: without continuous columns
+    that is feasibility, with them an LP may find the rest."""
     violated_rows: int
+    """Rows broken once all integers were fixed, whatever the continuous columns do."""
     work: int
+    """Entries of the matrix visited."""
     is_complete: bool
+    """False where the budget ended the dive on its way; ``x`` is then no more than a start."""
 
 
 class Diver:

@@ -62,27 +62,18 @@ class Arm:
 
 @dataclass(frozen=True)
 class Play:
-    """What came of one search.
-
-    Parameters
-    ----------
-    gain : float
-        Relative improvement of the best objective, at most 1.
-    effort : float
-        Seconds, or units of work where time has no say.
-    proven : bool
-        Whether the neighbourhood holds nothing better any more.
-    quick : bool
-        Whether that took a small part of the time allowed.
-    hopeless : bool
-        Whether time ran out at the root node.
-    """
+    """What came of one search."""
 
     gain: float
+    """Relative improvement of the best objective, at most 1."""
     effort: float
+    """Seconds, or units of work where time has no say."""
     proven: bool
+    """Whether the neighbourhood holds nothing better any more."""
     quick: bool = False
+    """Whether that took a small part of the time allowed."""
     hopeless: bool = False
+    """Whether time ran out at the root node."""
 
 
 def resize(arm: Arm, play: Play, least: float) -> None:

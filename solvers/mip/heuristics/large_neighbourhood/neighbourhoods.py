@@ -41,29 +41,20 @@ def _nothing() -> IndexArray:
 
 @dataclass(frozen=True, eq=False)
 class Situation:
-    """What is known when a neighbourhood is chosen.
-
-    Parameters
-    ----------
-    best : Found, optional
-        The best feasible point.
-    relaxation : Relaxation, optional
-        A point of the linear relaxation.
-    cutoff : float
-        Objective, offset included, that a new point has to reach; inf without a feasible point.
-    implied : (d,) int32
-        Columns that equations define by the others. They are never fixed: to fix the stock of a
-        period is to fix the sum of all that comes and goes.
-    keeps_agreement : bool
-        Whether RINS fixes all that incumbent and relaxation agree on, and not only its rate.
-    """
+    """What is known when a neighbourhood is chosen."""
 
     model: MipModel
     best: Found | None = None
+    """The best feasible point."""
     relaxation: Relaxation | None = None
+    """A point of the linear relaxation."""
     cutoff: float = np.inf
+    """Objective, offset included, that a new point has to reach; inf without a feasible point."""
     implied: IndexArray = field(default_factory=_nothing)
+    """(d,) int32: columns that equations define by the others. They are never fixed: to fix the
+    stock of a period is to fix the sum of all that comes and goes."""
     keeps_agreement: bool = False
+    """Whether RINS fixes all that incumbent and relaxation agree on, and not only its rate."""
 
     @property
     def incumbent(self) -> FloatArray | None:

@@ -58,21 +58,14 @@ Settle = Callable[[FloatArray, str, float], Polished]
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What came of a candidate.
-
-    Parameters
-    ----------
-    status : int
-        How the search is to go on; see :class:`SliceEnd`.
-    point : (n,) float64, optional
-        A feasible point with these integers.
-    is_refuted : bool
-        Whether an LP has shown that no values of the continuous columns go with them.
-    """
+    """What came of a candidate."""
 
     status: int
+    """How the search is to go on; see :class:`SliceEnd`."""
     point: FloatArray | None = None
+    """(n,) float64: a feasible point with these integers."""
     is_refuted: bool = False
+    """Whether an LP has shown that no values of the continuous columns go with them."""
 
 
 class Candidates:

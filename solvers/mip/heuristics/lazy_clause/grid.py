@@ -49,31 +49,21 @@ WIDEST = 1e4
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """How objectives are counted.
-
-    Parameters
-    ----------
-    coefficient : (n,) float64
-        Steps that each column costs.
-    shift : float
-        Steps between the count of a point and its objective: at most the true difference.
-    offset : float
-        Constant term of the objective.
-    is_whole : bool
-        Whether every point counts whole steps.
-    is_common : bool
-        Whether costs are multiples of the step, so that counts and objectives agree.
-    error : float
-        How much less than its count says the objective of a point may be for rounding errors.
-    """
+    """How objectives are counted."""
 
     step: float
     coefficient: FloatArray
+    """(n,) float64: steps that each column costs."""
     shift: float
+    """Steps between the count of a point and its objective: at most the true difference."""
     offset: float
+    """Constant term of the objective."""
     is_whole: bool
+    """Whether every point counts whole steps."""
     is_common: bool
+    """Whether costs are multiples of the step, so that counts and objectives agree."""
     error: float = 0.0
+    """How much less than its count says the objective of a point may be for rounding errors."""
 
     def below(self, objective: float) -> float:
         """Return the largest count of points that are better than ``objective`` by enough."""
@@ -172,24 +162,19 @@ class Sides(NamedTuple):
 
     The last side is the objective's, which is infinite until there is a point to beat; its last
     entry is that of the count.
-
-    Attributes
-    ----------
-    by_side, by_code : SparseRows
-        Coefficients of each side (r, 2n), and their transpose.
-    widest : (r,) float64
-        Largest ``c * (upper - lower)`` at the root: with more slack a side tightens nothing.
-    is_exact : (r,) uint8
-        Whether all its numbers are whole and of integer columns, so that sums have no errors.
-    is_integer : (n+1,) uint8
-        The last is the count of the objective.
     """
 
     by_side: SparseRows
     by_code: SparseRows
+    """Coefficients of each side (r, 2n), and their transpose."""
     widest: FloatArray
+    """(r,) float64: largest ``c * (upper - lower)`` at the root: with more slack a side tightens
+    nothing."""
     is_exact: ByteArray
+    """(r,) uint8: whether all its numbers are whole and of integer columns, so that sums have no
+    errors."""
     is_integer: ByteArray
+    """(n+1,) uint8: the last is the count of the objective."""
 
 
 def bounds_of(lower: FloatArray, upper: FloatArray) -> FloatArray:

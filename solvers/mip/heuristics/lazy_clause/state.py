@@ -73,138 +73,102 @@ class Count(IntEnum):
 
 
 class SideSums(NamedTuple):
-    """The smallest activities of r sides, and those that wait to be looked at.
-
-    Attributes
-    ----------
-    right, activity : (r,) float64
-        Right-hand side of each side, and its smallest activity without infinite terms.
-    infinite : (r,) int32
-        Infinite terms of that activity.
-    queue, queued : (r,) int32, uint8
-    """
+    """The smallest activities of r sides, and those that wait to be looked at."""
 
     right: FloatArray
     activity: FloatArray
+    """(r,) float64 each: right-hand side of each side, and its smallest activity without infinite
+    terms."""
     infinite: IndexArray
+    """(r,) int32: infinite terms of that activity."""
     queue: IndexArray
     queued: ByteArray
+    """(r,) each, of int32 and of uint8."""
 
 
 class Trail(NamedTuple):
-    """Which bounds rose, in which order, and why.
-
-    Attributes
-    ----------
-    code, before, reason, level : (t,) int32
-        Which bound rose, at which place of the trail it had risen last (-1: it stood at the root),
-        why (a side, -2 - c for a clause, or a decision), and after how many decisions.
-    value, old : (t,) float64
-        The bound after and before.
-    latest : (2n,) int32
-        Last place of each bound on the trail, or -1.
-    level_start : (l,) int32
-        Length of the trail before each decision.
-    """
+    """Which bounds rose, in which order, and why."""
 
     code: IndexArray
     before: IndexArray
     reason: IndexArray
     level: IndexArray
+    """(t,) int32 each: which bound rose, at which place of the trail it had risen last (-1: it
+    stood at the root), why (a side, -2 - c for a clause, or a decision), and after how many
+    decisions."""
     value: FloatArray
     old: FloatArray
+    """(t,) float64 each: the bound after and before."""
     latest: IndexArray
+    """(2n,) int32: last place of each bound on the trail, or -1."""
     level_start: IndexArray
+    """(l,) int32: length of the trail before each decision."""
 
 
 class Clauses(NamedTuple):
-    """Clauses of literals; one says ``bound[code] >= value``. The first two of each are watched.
-
-    Attributes
-    ----------
-    start : (c+1,) int32
-    code, value : int32, float64
-    spread : (c,) int32
-        Number of decisions that a clause ties together when it is learned.
-    watch_next : (2c,) int32
-        Watch 2 c + w follows in the list of the code that can make literal w of clause c false.
-    watch_first : (2n,) int32
-    """
+    """Clauses of literals; one says ``bound[code] >= value``. The first two of each are watched."""
 
     start: IndexArray
+    """(c+1,) int32."""
     code: IndexArray
     value: FloatArray
     spread: IndexArray
+    """(c,) int32: number of decisions that a clause ties together when it is learned."""
     watch_next: IndexArray
+    """(2c,) int32: watch 2 c + w follows in the list of the code that can make literal w of clause
+    c false."""
     watch_first: IndexArray
+    """(2n,) int32."""
 
 
 class Order(NamedTuple):
-    """Which column is decided next, and to which value.
-
-    Attributes
-    ----------
-    score : (n,) float64
-        How often a column was part of contradictions lately.
-    heap, place : (n,) int32
-    preferred, closest : (n,) float64
-        The value that each column is to have next, and values where most columns were fixed.
-    """
+    """Which column is decided next, and to which value."""
 
     score: FloatArray
+    """(n,) float64: how often a column was part of contradictions lately."""
     heap: IndexArray
     place: IndexArray
+    """(n,) int32 each."""
     preferred: FloatArray
     closest: FloatArray
+    """(n,) float64 each: the value that each column is to have next, and values where most columns
+    were fixed."""
 
 
 class Analysis(NamedTuple):
-    """Marks and lists of the analysis of a contradiction.
-
-    Attributes
-    ----------
-    seen : (t,) uint8
-    found, lits, touched : (t,) int32
-        Entries that explain something; entries of the clause to be; entries marked.
-    stamp : (l,) int32
-        Conflict at which a level was counted last.
-    chosen : (2n,) int32
-        Entry that stands for a code in the clause to be, or -1.
-    """
+    """Marks and lists of the analysis of a contradiction."""
 
     seen: ByteArray
+    """(t,) uint8."""
     found: IndexArray
     lits: IndexArray
     touched: IndexArray
+    """(t,) int32 each: entries that explain something; entries of the clause to be; entries
+    marked."""
     stamp: IndexArray
+    """(l,) int32: conflict at which a level was counted last."""
     chosen: IndexArray
+    """(2n,) int32: entry that stands for a code in the clause to be, or -1."""
 
 
 class State(NamedTuple):
-    """A search over n columns, the count of the objective among them.
-
-    Attributes
-    ----------
-    bound, root : (2n,) float64
-        By codes, now and before any decision.
-    sums, trail, clauses, order, analysis
-    rung : (MOST_RUNGS,) float64
-        Counts that are decided to be the most before anything else is, falling: assumptions.
-    counts : (len(Count),) int64
-    numbers : (1,) float64
-        What the next contradiction adds to a column's score.
-    """
+    """A search over n columns, the count of the objective among them."""
 
     bound: FloatArray
     root: FloatArray
+    """(2n,) float64 each: by codes, now and before any decision."""
     sums: SideSums
     trail: Trail
     clauses: Clauses
     order: Order
     analysis: Analysis
     rung: FloatArray
+    """(MOST_RUNGS,) float64: counts that are decided to be the most before anything else is,
+    falling: assumptions."""
     counts: npt.NDArray[np.int64]
+    """(len(Count),) int64."""
     numbers: FloatArray
+    """(1,) float64: what the next contradiction adds to a column's score."""
 
 
 def state_of(sides: Sides, right: FloatArray, bound: FloatArray, preferred: FloatArray) -> State:

@@ -35,21 +35,14 @@ MOST_CLASS_BITS = 20
 
 @dataclass(frozen=True, eq=False)
 class Quarter:
-    """Some of the columns, and the keys of all their values together.
-
-    Parameters
-    ----------
-    places : (q,) int64
-        Columns, as numbers among those of the sums.
-    counts : (q,) int64
-        Values of each.
-    keys : (product of counts,) uint64
-        The first column's value changes fastest.
-    """
+    """Some of the columns, and the keys of all their values together."""
 
     places: WholeArray
+    """(q,) int64: columns, as numbers among those of the sums."""
     counts: WholeArray
+    """(q,) int64: values of each."""
     keys: KeyArray
+    """(product of counts,) uint64: the first column's value changes fastest."""
 
     def steps(self, number: int) -> WholeArray:
         """Return the steps (q,) of its columns that a key stands for."""
@@ -70,31 +63,22 @@ class Grouped:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """What is searched through: four quarters, and columns that keep their values.
-
-    Parameters
-    ----------
-    first, second, third : Grouped
-        The keys of these quarters. All are grouped, so that whoever goes through one of a pair
-        meets the groups of the other one after the other, as memory likes it.
-    class_bits : int
-        Logarithm of the number of classes.
-    weights : (r,) uint64
-        What a unit of each sum adds to a key.
-    wanted : uint64
-        The key that the four and a deviation add up to.
-    fixed : (k,) int64
-        Steps of the columns that are in no quarter; 0 for the others.
-    """
+    """What is searched through: four quarters, and columns that keep their values."""
 
     quarters: tuple[Quarter, Quarter, Quarter, Quarter]
     first: Grouped
     second: Grouped
     third: Grouped
+    """The keys of these quarters. All are grouped, so that whoever goes through one of a pair meets
+    the groups of the other one after the other, as memory likes it."""
     class_bits: int
+    """Logarithm of the number of classes."""
     weights: KeyArray
+    """(r,) uint64: what a unit of each sum adds to a key."""
     wanted: np.uint64
+    """The key that the four and a deviation add up to."""
     fixed: WholeArray
+    """(k,) int64: steps of the columns that are in no quarter; 0 for the others."""
 
     @property
     def covers_all(self) -> bool:

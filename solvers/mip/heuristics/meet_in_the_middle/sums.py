@@ -25,51 +25,35 @@ LARGEST_COEFFICIENT = 2.0**31
 
 @dataclass(frozen=True)
 class Slack:
-    """A column that mends one equation: by ``step`` (1 or -1) for each unit above its lower bound.
-
-    Parameters
-    ----------
-    column, row : int
-        The row as a number among the sums.
-    price : float
-        Cost of a unit, positive.
-    room : float
-        Units up to its upper bound, whole or infinite.
-    """
+    """A column that mends one equation: by ``step`` (1 or -1) a unit above its lower bound."""
 
     column: int
     row: int
+    """The row as a number among the sums."""
     step: int
     price: float
+    """Cost of a unit, positive."""
     room: float
+    """Units up to its upper bound, whole or infinite."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Equations ``matrix @ steps + slacks = side`` in which each column takes a few whole steps.
-
-    Parameters
-    ----------
-    columns : (k,) int32
-        Columns that take steps from their lower bounds.
-    counts : (k,) int64
-        Values of each, at least two.
-    matrix : (r, k) int64
-    side : (r,) int64
-        What is asked for where all columns are at their lower bounds.
-    base : (n,) float64
-        All columns of the model at their lower bounds.
-    offset : float
-        The model's objective at ``base``.
-    """
+    """Equations ``matrix @ steps + slacks = side`` in which each column takes a few whole steps."""
 
     columns: IndexArray
+    """(k,) int32: columns that take steps from their lower bounds."""
     counts: WholeArray
+    """(k,) int64: values of each, at least two."""
     matrix: WholeArray
+    """(r, k) int64."""
     side: WholeArray
+    """(r,) int64: what is asked for where all columns are at their lower bounds."""
     slacks: tuple[Slack, ...]
     base: FloatArray
+    """(n,) float64: all columns of the model at their lower bounds."""
     offset: float
+    """The model's objective at ``base``."""
 
 
 def find_sums(model: MipModel, lower: FloatArray, upper: FloatArray) -> Sums | None:
@@ -143,20 +127,14 @@ def _dense(model: MipModel, columns: IndexArray) -> WholeArray:
 
 @dataclass(frozen=True, eq=False)
 class Deviations:
-    """Whole vectors that slacks can add to the sums, and what each costs.
-
-    Parameters
-    ----------
-    amounts : (v, r) int64
-        By rising cost.
-    cost : (v,) float64
-    is_complete : bool
-        Whether there is no other that costs less than the limit.
-    """
+    """Whole vectors that slacks can add to the sums, and what each costs."""
 
     amounts: WholeArray
+    """(v, r) int64: by rising cost."""
     cost: FloatArray
+    """(v,) float64."""
     is_complete: bool
+    """Whether there is no other that costs less than the limit."""
 
     def count_below(self, limit: float) -> int:
         """Return how many cost less than a limit."""

@@ -27,26 +27,18 @@ from solvers.mip.model import (
 
 @dataclass(frozen=True, eq=False)
 class ContinuousPart:
-    """The columns that are not integer, the rows they occur in, and how far they can move them.
-
-    Parameters
-    ----------
-    columns : (k,) int32
-        The continuous columns of the model, rising.
-    rows : (r,) int32
-        Rows with an entry in one of them, rising.
-    matrix : (r, k) csr
-        The entries of ``rows`` in ``columns``.
-    lowest, highest : (m,) float64
-        Least and greatest sum that the continuous columns add to each row; infinite where one of
-        them has no bound, zero in other rows.
-    """
+    """The columns that are not integer, the rows they occur in, and how far they can move them."""
 
     columns: IndexArray
+    """(k,) int32: the continuous columns of the model, rising."""
     rows: IndexArray
+    """(r,) int32: rows with an entry in one of them, rising."""
     matrix: sp.csr_array
+    """(r, k) csr: the entries of ``rows`` in ``columns``."""
     lowest: FloatArray
     highest: FloatArray
+    """(m,) float64 each: least and greatest sum that the continuous columns add to each row;
+    infinite where one of them has no bound, zero in other rows."""
 
     @classmethod
     def of(cls, model: MipModel) -> ContinuousPart:

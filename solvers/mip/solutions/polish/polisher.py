@@ -47,30 +47,22 @@ def _no_entries() -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Polished:
-    """A polished point.
-
-    Parameters
-    ----------
-    x : (n,) float64, optional
-        A point that passes :func:`~solvers.mip.model.is_feasible`, integers exactly whole.
-    objective : float
-        c'x + offset there; inf without a point.
-    conflict : (k,) int32
-        Where infeasible: rows that cannot hold together for these integers (those of a Farkas
-        ray), or that cannot hold each by itself. Local search may raise their weights.
-    iterations : int
-        Simplex iterations taken.
-    ray : (k,) float64
-        Entries of the Farkas ray in the rows of ``conflict``, of either sign as a whole; empty
-        where there is none.
-    """
+    """A polished point."""
 
     status: PolishStatus
     x: FloatArray | None = None
+    """(n,) float64: a point that passes :func:`~solvers.mip.model.is_feasible`, integers exactly
+    whole."""
     objective: float = np.inf
+    """c'x + offset there; inf without a point."""
     conflict: IndexArray = field(default_factory=_no_rows)
+    """(k,) int32: where infeasible: rows that cannot hold together for these integers (those of a
+    Farkas ray), or that cannot hold each by itself. Local search may raise their weights."""
     iterations: int = 0
+    """Simplex iterations taken."""
     ray: FloatArray = field(default_factory=_no_entries)
+    """(k,) float64: entries of the Farkas ray in the rows of ``conflict``, of either sign as a
+    whole; empty where there is none."""
 
 
 # The LP over the continuous columns by PDLP, where it is too large for simplex.
