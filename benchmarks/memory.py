@@ -27,6 +27,11 @@ def peak() -> int:
     return _read("VmHWM")
 
 
+def mapped() -> int:
+    """Return the bytes held of files, devices and shared memory, as a GPU's driver maps them."""
+    return _read("RssFile") + _read("RssShmem")
+
+
 def _read(field: str) -> int:
     found = re.search(rf"^{field}:\s+(\d+) kB", STATUS.read_text(encoding="ascii"), re.MULTILINE)
     assert found is not None  # every Linux has both fields

@@ -8,7 +8,9 @@ All in this process, one solve after the other, after a small one that loads wha
 is right for the first one: the next ones find some of it in the process. Each part of ``PARTS`` has
 the seconds that are its own, without those of parts within it; a GPU is waited for where a part
 ends. ``memory`` is what the host held beside the program at the most, in multiples of the program's
-size, by the part in which that was. Answers are checked by ``residuals.py`` on the program as it
+size, by the part in which that was. ``mapped`` is how much of that, in bytes, came to be mapped of
+files, devices and shared memory, which is what a GPU's driver and transfers take whatever the
+program's size. Answers are checked by ``residuals.py`` on the program as it
 was given.
 """
 
@@ -82,7 +84,7 @@ class Watch:
 
     def __post_init__(self) -> None:
         self._inside, self._since = [REST], 0.0
-        self._before = memory.restart_peak()
+        self._before, self._mapped, self.mapped = memory.restart_peak(), 0, 0
 
     @contextlib.contextmanager
     def whole(self) -> Iterator[None]:
@@ -92,6 +94,7 @@ class Watch:
                 for module, name in places:
                     patches.enter_context(self._patched(part, module, name))
             self._before, self._since = memory.restart_peak(), time.perf_counter()
+            self._mapped = 0 if self._before is None else memory.mapped()
             yield
             self._turn()
 
@@ -126,6 +129,7 @@ class Watch:
         if self._before is not None:
             here.peak = max(here.peak, memory.peak())
             memory.restart_peak()
+            self.mapped = max(self.mapped, memory.mapped() - self._mapped)
         self._since = time.perf_counter()
 
 
@@ -145,7 +149,8 @@ def measure(lp: LinearProgram, task: Task, device: Device) -> dict[str, Any]:
         for name, part in watch.parts.items()
     }
     known = [part["memory"] for part in parts.values() if part["memory"] is not None]
-    return row | {"memory": max(known, default=None), "parts": parts}
+    most = max(known, default=None)
+    return row | {"memory": most, "mapped": watch.mapped, "parts": parts}
 
 
 def _in_models(size: int | None, lp: LinearProgram) -> float | None:
@@ -182,7 +187,8 @@ def line(row: dict[str, Any]) -> str:
     verdict = (
         "verified" if row["verified"] else "NOT verified" if row["status"] == "optimal" else ""
     )
-    peak = "" if row["memory"] is None else f"{row['memory']:.2f} models"
+    mapped = f" with {row['mapped'] / 2**20:.0f} MiB mapped" if row["mapped"] >= 2**20 else ""
+    peak = "" if row["memory"] is None else f"{row['memory']:.2f} models{mapped}"
     return (
         f"{row['model']:30s} {row['nonzeros']} {row['tolerance']:.0e} {row['status']} {verdict} "
         f"{row['seconds']:.2f} s, {row['iterations']} iterations, {peak}: {parts}"

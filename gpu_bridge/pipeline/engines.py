@@ -36,7 +36,7 @@ from gpu_bridge.verify.trust import (
 from gpu_bridge.verify.verify import verify
 from solvers.core.device import expect, look_for
 from solvers.core.errors import EngineError
-from solvers.core.machine import give_back
+from solvers.core.machine import give_back, mapped_arrays
 from solvers.core.outcome import Event, Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import DetachableProgress, Progress
@@ -136,12 +136,13 @@ def run_engines(
     expect(chosen.device)
     forwarding = ForwardingProgress(progress)
     task = Task(problem, options, chosen, progress, start)
-    found = run_beside(
-        lambda own: replace(task, progress=own).explained(),
-        forwarding,
-        "solve",
-        patience=WHOLE.after,
-    )
+    with mapped_arrays(problem.num_nonzeros if chosen.method == PDLP else 0):
+        found = run_beside(
+            lambda own: replace(task, progress=own).explained(),
+            forwarding,
+            "solve",
+            patience=WHOLE.after,
+        )
     if found is None:
         progress.log("The time was up while something was busy that hears of no limit.")
         stopped = progress.should_stop()

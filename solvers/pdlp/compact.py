@@ -56,6 +56,18 @@ def is_the_hosts(state: State) -> bool:
     return state.problem.device.kind == "cpu" and isinstance(state.reflected, np.ndarray)
 
 
+def without_passing(state: State) -> None:
+    """Let a state on the CPU forget, between two blocks, what the next one writes anew.
+
+    Its zeros take memory as they are written.
+    """
+    if not is_the_hosts(state):
+        return
+    state.reflected = np.zeros(state.reflected.size)
+    for side in (state.x, state.y):
+        side.first_difference = np.zeros(side.first_difference.size)
+
+
 def parked(state: State) -> Callable[[], None]:
     """Let a state on the CPU wait between two blocks; return what makes it ready again.
 

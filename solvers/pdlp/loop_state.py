@@ -12,6 +12,7 @@ from solvers.core.lp_answer import Answer, LpErrors
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
+from solvers.pdlp.compact import without_passing
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import IterationBlocks, iteration_blocks
 from solvers.pdlp.restarts import OneSidedMoves
@@ -159,6 +160,7 @@ class LoopState:
 
 def judged(loop: LoopState, x: Any, y: Any) -> Answer | None:
     """Return a point as an answer if it is optimal on the original data."""
+    without_passing(loop.state)
     answer = on_original(loop.state, x, y)
     return answer if is_optimal(answer.statistics, loop.criteria) else None
 
@@ -222,6 +224,7 @@ def stopped_short(loop: LoopState, reason: StopReason) -> Outcome:
     if loop.shrinking.is_inside:
         loop.shrinking.leave(loop.record)
         loop.record = Record(state.read_control())
+    without_passing(state)
     answer = on_original(state, state.x.best, state.y.best)
     if not math.isfinite(answer.statistics.worst):
         return Outcome(
@@ -334,7 +337,7 @@ def _reach(loop: LoopState, milestone: MilestoneWatch) -> None:
 
 
 def _present(loop: LoopState) -> tuple[Outcome, float]:
-    """Return the present point as an outcome, and its largest error."""
+    """Return the present point as an outcome, with nothing that follows from it, and its error."""
     state = loop.write_back()
-    answer = on_original(state, state.x.projection, state.y.projection)
+    answer = on_original(state, state.x.projection, state.y.projection, brief=True)
     return outcome_of(loop, answer, StopReason.TIME_LIMIT), answer.statistics.worst

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from solvers.core.outcome import Outcome, Start
 from solvers.core.problem import Problem
 
@@ -39,7 +41,8 @@ def completed(problem: Problem, outcome: Outcome) -> Outcome:
         fields["objective"] = problem.objective_at(outcome.x)
         fields["row_activity"] = problem.matrix @ outcome.x
     if outcome.row_dual is not None:
-        fields["reduced_cost"] = problem.cost - problem.matrix.T @ outcome.row_dual
+        reduced_cost = problem.matrix.T @ outcome.row_dual
+        fields["reduced_cost"] = np.subtract(problem.cost, reduced_cost, out=reduced_cost)
     return replace(outcome, **fields)
 
 

@@ -19,4 +19,6 @@ def test_the_parts_of_a_call_are_told_apart() -> None:
     assert parts["iterations"]["times"] == 1
     assert row["seconds"] == sum(part["seconds"] for part in parts.values())
     assert row["memory"] == max(part["memory"] for part in parts.values())
+    assert 0 <= row["mapped"] < 2**20  # without a GPU nothing comes to be mapped, but for code
     assert "verified" in line(row)
+    assert "mapped" not in line(row)

@@ -35,6 +35,8 @@ from solvers.core import machine
 first = np.ones(3 * 2**20)  # after which the C library maps nothing smaller by itself
 del first
 with machine.mapped_arrays(machine.WORTH_IT - {less}):
+    with machine.mapped_arrays(machine.WORTH_IT):
+        pass  # one that ends leaves it to the other
     arrays = [np.ones(2**18) for _ in range(60)]
     held = memory.restart_peak()
     del arrays[::2]

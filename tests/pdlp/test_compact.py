@@ -7,9 +7,10 @@ import pytest
 
 from solvers.core.device import cpu
 from solvers.core.options import EngineOptions
+from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
 from solvers.pdlp import compact, prepare
-from solvers.pdlp.compact import Compact, parked
+from solvers.pdlp.compact import Compact, parked, without_passing
 from solvers.pdlp.execution import iteration_blocks
 from solvers.pdlp.state import State
 from tests.pdlp.lps import random_lp
@@ -57,4 +58,25 @@ def test_a_state_goes_on_as_if_it_had_not_waited(blocks):
     make_ready()
     for state in states:
         advanced(state, 3)
+    assert bits(states[0]) == bits(states[1])
+
+
+def passing(state: State) -> FloatArray:
+    vectors = (state.reflected, state.x.first_difference, state.y.first_difference)
+    return np.concatenate(vectors)
+
+
+def test_a_state_goes_on_within_its_blocks_without_what_they_write_anew() -> None:
+    problem = random_lp(3, 30, 40)
+    states = [prepare(problem, EngineOptions(tolerance=1e-10), cpu(), Progress()) for _ in range(2)]
+    blocks = [iteration_blocks(state, Progress()) for state in states]
+    for _ in range(3):
+        for own in blocks:
+            own.submit(40)
+            own.take()
+        assert passing(states[1]).any()
+        without_passing(states[1])
+        assert not passing(states[1]).any()
+    for own in blocks:
+        own.submit(40)
     assert bits(states[0]) == bits(states[1])

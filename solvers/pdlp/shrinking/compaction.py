@@ -25,7 +25,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Start
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.pdlp.compact import Compact, is_the_hosts, without_iterate
+from solvers.pdlp.compact import Compact, is_the_hosts, without_iterate, without_passing
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.shrinking.part import (
     ANSWER,
@@ -167,6 +167,8 @@ class Compaction:
         """Write where the part stands, or only vectors of some names, into the whole's state."""
         if self._inside is not None:
             self._inside.write_back(self._whole, names)
+        else:
+            without_passing(self._whole)
 
     def give_up(self, record: Record) -> None:
         """Go on with the whole problem for good."""
