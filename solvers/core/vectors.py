@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -49,14 +52,29 @@ def inner(a: FloatArray, b: FloatArray) -> float:
     instead of 0.1, and its sum depends on how many there are. (That of ``einsum`` depends on where
     a vector begins in memory.)
     """
+    return float(_inner(a, b))
+
+
+def inners(*pairs: tuple[FloatArray, FloatArray]) -> list[float]:
+    """Return a'b of each pair; a GPU is waited for once, after all of them are queued."""
+    return [float(value) for value in [_inner(a, b) for a, b in pairs]]
+
+
+def norms(*vectors: FloatArray) -> list[float]:
+    """Return the 2-norm of each vector; a GPU is waited for once."""
+    return [math.sqrt(value) for value in inners(*((a, a) for a in vectors))]
+
+
+def _inner(a: FloatArray, b: FloatArray) -> Any:
+    """Return a'b, which is still to come where the vectors are a GPU's."""
     if a.size < BY_BLOCKS or not (isinstance(a, np.ndarray) and a.dtype == b.dtype == np.float64):
-        return float(np.multiply(a, b).sum())
+        return np.multiply(a, b).sum()
     from solvers.native.core_linear_algebra import inner_of_blocks
 
     sums = np.empty(-(-a.size // ADDED))
     one, other = np.ascontiguousarray(a), np.ascontiguousarray(b)
     inner_of_blocks(one, other, sums, threads_for(a.size))
-    return float(sums.sum())
+    return sums.sum()
 
 
 def euclidean(a: FloatArray) -> float:

@@ -32,10 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.vectors import euclidean, inner
+from solvers.core.vectors import inners, norms
 from solvers.interior_point.linear_system import LinearSystem
 from solvers.interior_point.point import (
     Falls,
+    Heights,
     Pairs,
     Point,
     Residuals,
@@ -49,12 +50,16 @@ from solvers.interior_point.standard_form import StandardForm
 
 @dataclass(frozen=True, eq=False)
 class Newton:
-    """The system at a point, factorised, with its solution for the right-hand side of dtau."""
+    """The system at a point, factorised, with its solution for the right-hand side of dtau.
+
+    ``x`` are the columns of the point, with ones where they are free, to divide by.
+    """
 
     form: StandardForm
     point: Point
     residuals: Residuals
     system: LinearSystem
+    x: FloatArray
     weight: FloatArray
     tau_x: FloatArray
     tau_y: FloatArray
@@ -67,7 +72,8 @@ class Newton:
     ) -> Newton:
         """Factorise the system at a point."""
         bounded = form.bounded
-        lower_weight = point.z / where_positive(form, point.x)
+        x = where_positive(form, point.x)
+        lower_weight = point.z / x
         upper_weight = point.v / point.t
         diagonal = lower_weight.copy()
         diagonal[bounded] += upper_weight
@@ -76,9 +82,10 @@ class Newton:
         dx, dy = system.factorise_for(diagonal, f, form.b)
         missing = dx[bounded] - form.u
         # -(c + u v/t)'dx + b'dy + u'(v/t)u, as a sum of squares, which rounding keeps positive
-        curvature = inner(lower_weight * dx, dx) + inner(upper_weight * missing, missing)
-        left = euclidean(residuals.dual), euclidean(residuals.primal)
-        return cls(form, point, residuals, system, upper_weight, dx, dy, curvature, left)
+        curvature = sum(inners((lower_weight * dx, dx), (upper_weight * missing, missing)))
+        left = norms(residuals.dual, residuals.primal)
+        of_tau = dx, dy, curvature
+        return cls(form, point, residuals, system, x, upper_weight, *of_tau, (left[0], left[1]))
 
     def direction(self, eta: float, pairs: Pairs, *, keep_tau: bool = False) -> Point:
         """Return the direction that takes ``eta`` off the residuals and adds ``pairs``.
@@ -88,13 +95,16 @@ class Newton:
         kappa and the curvature are nearly zero.
         """
         form, p, r = self.form, self.point, self.residuals
-        bounded, x = form.bounded, where_positive(form, p.x)
+        bounded, x = form.bounded, self.x
         upper_part = (pairs.tv - eta * p.v * r.upper) / p.t
         f = eta * r.dual - pairs.xz / x
         f[bounded] += upper_part
         dx, dy = self.system.solve(f, eta * r.primal, self.missing)
-        slope = inner(form.c, dx) + inner(form.u * self.weight, dx[bounded]) - inner(form.b, dy)
-        top = eta * r.gap + slope + inner(form.u, upper_part) + pairs.gap / p.tau
+        cost, of_upper, sides, lean = inners(
+            *((form.c, dx), (form.u * self.weight, dx[bounded])),
+            *((form.b, dy), (form.u, upper_part)),
+        )
+        top = eta * r.gap + (cost + of_upper - sides) + lean + pairs.gap / p.tau
         dtau = 0.0 if keep_tau else top / (p.kappa / p.tau + self.curvature)
         dx = dx + dtau * self.tau_x
         dy = dy + dtau * self.tau_y
@@ -135,14 +145,15 @@ def predictor_corrector(
     now = products(form, point)
     nothing = uniform(form, 0.0)
     affine = newton.direction(1.0, nothing - now, keep_tau=keep_tau)
-    falls = Falls.of(form, point, affine)
+    heights = Heights.of(form, point)
+    falls = Falls.of(heights, affine)
     reach = min(1.0, falls.longest_step)
     sigma = (1.0 - reach) ** 3
     target = sigma * mu
     wanted = uniform(form, target) - now - products(form, affine)
     corrected = newton.direction(1.0 - sigma, wanted, keep_tau=keep_tau)
     change, least = corrected.moved(affine, -1.0), max(LEAST_PART, reach * reach)
-    direction, falls = _best_part(affine, falls, change, Falls.of(form, point, change), least)
+    direction, falls = _best_part(affine, falls, change, Falls.of(heights, change), least)
     step = falls.longest_step
     for _ in range(correctors):
         if step >= 1.0:
@@ -156,7 +167,7 @@ def predictor_corrector(
             float(_into(trial.gap, aim)),
         )
         corrector = newton.direction(0.0, missing, keep_tau=keep_tau)
-        of_it = Falls.of(form, point, corrector)
+        of_it = Falls.of(heights, corrector)
         corrected, reached = _best_part(direction, falls, corrector, of_it, LEAST_PART)
         before, further = step, reached.longest_step
         if further > step:

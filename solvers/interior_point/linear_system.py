@@ -34,7 +34,7 @@ import numpy.typing as npt
 
 from solvers.core.problem import FloatArray
 from solvers.core.progress import Progress
-from solvers.core.vectors import euclidean, inner
+from solvers.core.vectors import inners, norms
 from solvers.interior_point.assembly import Assembly
 
 Pair = tuple[FloatArray, FloatArray]
@@ -48,30 +48,28 @@ def refined(
     precondition: Callable[[FloatArray, FloatArray], Pair],
     right: Pair,
     first: Pair,
+    residual: Pair,
+    left: list[float],
     limits: tuple[float, float],
-) -> tuple[Pair, tuple[float, float]]:
+) -> tuple[Pair, list[float]]:
     """Return a solution of a system in two parts, from a ``first`` one, and its residual's norms.
 
-    Each part of the residual is measured against its limit; refinement ends where the 2-norm of
-    both is one.
+    The first one comes with its residual and what is ``left``, the norms of that. Each part of the
+    residual is measured against its limit; refinement ends where the 2-norm of both is one.
     """
 
     def along(one: Pair, other: Pair) -> float:
-        parts = zip(one, other, limits, strict=True)
-        return sum(inner(a, b) / limit**2 for a, b, limit in parts)
+        products = inners(*zip(one, other, strict=True))
+        return sum(product / limit**2 for product, limit in zip(products, limits, strict=True))
 
-    def residual_of(point: Pair) -> tuple[Pair, tuple[float, float], float]:
-        image = operator(point)
-        residual = right[0] - image[0], right[1] - image[1]
-        norms = euclidean(residual[0]), euclidean(residual[1])
-        return residual, norms, math.hypot(norms[0] / limits[0], norms[1] / limits[1])
+    def error_of(left: list[float]) -> float:
+        return math.hypot(left[0] / limits[0], left[1] / limits[1])
 
-    x = first
-    residual, left, error = residual_of(x)
+    x, error = first, error_of(left)
     best = x, left
     if not math.isfinite(error):
         nothing = np.zeros_like(right[0]), np.zeros_like(right[1])
-        return nothing, (euclidean(right[0]), euclidean(right[1]))
+        return nothing, norms(*right)
     # steps z_k and their images q_k, made orthonormal
     steps: list[Pair] = []
     images: list[Pair] = []
@@ -87,7 +85,9 @@ def refined(
         image, step = (image[0] / size, image[1] / size), (step[0] / size, step[1] / size)
         x = _less(x, -along(image, residual), step)
         before = error
-        residual, left, error = residual_of(x)
+        residual = _difference(right, operator(x))
+        left = norms(*residual)
+        error = error_of(left)
         images.append(image)
         steps.append(step)
         if error < before:
@@ -95,6 +95,10 @@ def refined(
         if not error < 0.9 * before:
             break
     return best
+
+
+def _difference(one: Pair, other: Pair) -> Pair:
+    return one[0] - other[0], one[1] - other[1]
 
 
 def _less(pair: Pair, part: float, other: Pair) -> Pair:
@@ -300,13 +304,16 @@ class LinearSystem:
         """
         began = time.perf_counter()
         first = self._solve_once(f, g)
-        lost = ROUNDING * euclidean(first[0])
-        sizes = self._size(f), max(self._size(g), lost / self._enough)
+        residual = _difference((f, g), self._times(first))
+        size, other_size, moved, *left = norms(f, g, first[0], *residual)
+        # or what stands for it where a right side is zero
+        sizes = size or 1.0, max(other_size or 1.0, ROUNDING * moved / self._enough)
         f_limit, g_limit = (
             max(self._enough * size, OF_MISSING * norm)
             for size, norm in zip(sizes, missing, strict=True)
         )
-        point, left = refined(self._times, self._solve_once, (f, g), first, (f_limit, g_limit))
+        known, limits = (first, residual, left), (f_limit, g_limit)
+        point, left = refined(self._times, self._solve_once, (f, g), *known, limits)
         error = math.hypot(left[0] / sizes[0], left[1] / sizes[1])
         self.latest_residual, self.worst_residual = error, max(error, self.worst_residual)
         self.seconds_solving += time.perf_counter() - began
@@ -316,10 +323,6 @@ class LinearSystem:
         """Return the system without regularisation times (dx, dy)."""
         dx, dy = point
         return self.transposed @ dy - self.diagonal * dx, self.matrix @ dx
-
-    def _size(self, right: FloatArray) -> float:
-        """Return the 2-norm of a right-hand side, or what stands for it where it is zero."""
-        return euclidean(right) or 1.0
 
     def _solve_once(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Solve the regularised system."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.core.vectors import euclidean, inner
+from solvers.core.vectors import inners, norms
 from solvers.interior_point.standard_form import StandardForm
 
 
@@ -68,9 +68,8 @@ def uniform(form: StandardForm, value: float) -> Pairs:
 
 def centrality(form: StandardForm, point: Point) -> float:
     """Return mu, the mean of the complementary products."""
-    return (
-        inner(point.x, point.z) + inner(point.t, point.v) + point.tau * point.kappa
-    ) / form.pairs
+    products = inners((point.x, point.z), (point.t, point.v))
+    return (sum(products) + point.tau * point.kappa) / form.pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,19 +84,38 @@ class Residuals:
     @property
     def size(self) -> float:
         """The largest 2-norm of them."""
-        return max(euclidean(self.primal), euclidean(self.upper), euclidean(self.dual))
+        return max(norms(self.primal, self.upper, self.dual))
 
 
 def residuals(form: StandardForm, p: Point) -> Residuals:
     """Return ``b tau - A x``, ``u tau - x - t``, ``c tau - A'y - z + v`` and the gap's residual."""
     dual = form.c * p.tau - form.transposed @ p.y - p.z
     dual[form.bounded] += p.v
+    cost, sides, upper = inners((form.c, p.x), (form.b, p.y), (form.u, p.v))
     return Residuals(
         primal=form.b * p.tau - form.matrix @ p.x,
         upper=form.u * p.tau - p.x[form.bounded] - p.t,
         dual=dual,
-        gap=p.kappa + inner(form.c, p.x) - inner(form.b, p.y) + inner(form.u, p.v),
+        gap=p.kappa + cost - sides + upper,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Heights:
+    """What has to stay positive at a point: all pairs less than zero in one, tau and kappa.
+
+    Free columns, which need not, are infinitely high.
+    """
+
+    below_zero: FloatArray
+    tau: float
+    kappa: float
+
+    @classmethod
+    def of(cls, form: StandardForm, point: Point) -> Heights:
+        """Return them at a point."""
+        x, z = (np.where(form.free, np.inf, part) for part in (point.x, point.z))
+        return cls(-np.concatenate([x, z, point.t, point.v]), point.tau, point.kappa)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,18 +130,14 @@ class Falls:
     kappa: float
 
     @classmethod
-    def of(cls, form: StandardForm, point: Point, direction: Point) -> Falls:
-        """Return the falls along a direction; free columns have none."""
-        zero = form.free
-        values = np.concatenate(
-            [
-                np.where(zero, 0.0, direction.x) / where_positive(form, point.x),
-                np.where(zero, 0.0, direction.z) / where_positive(form, point.z),
-                direction.t / point.t,
-                direction.v / point.v,
-            ]
+    def of(cls, heights: Heights, direction: Point) -> Falls:
+        """Return the falls along a direction."""
+        along = np.concatenate([direction.x, direction.z, direction.t, direction.v])
+        return cls(
+            along / heights.below_zero,
+            -direction.tau / heights.tau,
+            -direction.kappa / heights.kappa,
         )
-        return cls(-values, -direction.tau / point.tau, -direction.kappa / point.kappa)
 
     def moved(self, change: Falls, part: float) -> Falls:
         """Return the falls along a direction with part of a change that has these ones."""
