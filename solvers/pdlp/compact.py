@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,7 +48,10 @@ class Compact:
 
 
 ITERATED = ("point", "anchor", "projection")
-"""Vectors of a side from which the next block begins; it writes the others anew."""
+"""Vectors of a side from which the next block begins."""
+
+PASSING = ("difference", "first_difference")
+"""Those that it writes anew."""
 
 
 def is_the_hosts(state: State) -> bool:
@@ -56,16 +59,17 @@ def is_the_hosts(state: State) -> bool:
     return state.problem.device.kind == "cpu" and isinstance(state.reflected, np.ndarray)
 
 
-def without_passing(state: State) -> None:
-    """Let a state on the CPU forget, between two blocks, what the next one writes anew.
+def without_passing(state: State, names: Sequence[str] = PASSING) -> None:
+    """Let a state on the CPU forget vectors of both sides that the next block writes anew.
 
-    Its zeros take memory as they are written.
+    The zeros in their place take memory as they are written.
     """
     if not is_the_hosts(state):
         return
     state.reflected = np.zeros(state.reflected.size)
     for side in (state.x, state.y):
-        side.first_difference = np.zeros(side.first_difference.size)
+        for name in names:
+            setattr(side, name, np.zeros(getattr(side, name).size))
 
 
 def parked(state: State) -> Callable[[], None]:
@@ -106,15 +110,16 @@ def without_iterate(state: State) -> Callable[[], None]:
         for name in ITERATED:
             kept.append((side, name, Compact.of(getattr(side, name))))
             setattr(side, name, nothing)
-        side.difference = side.first_difference = nothing
+        for name in PASSING:
+            setattr(side, name, nothing)
     state.reflected = nothing
 
     def ready() -> None:
         for owner, name, vector in kept:
             setattr(owner, name, vector.vector)
         for side in (state.x, state.y):
-            side.difference = np.zeros(side.projection.size)
-            side.first_difference = np.zeros(side.projection.size)
+            for name in PASSING:
+                setattr(side, name, np.zeros(side.projection.size))
         state.reflected = np.zeros(state.x.projection.size)
 
     return ready

@@ -12,7 +12,7 @@ from solvers.core.lp_answer import Answer, LpErrors
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
-from solvers.pdlp.compact import without_passing
+from solvers.pdlp.compact import is_the_hosts, without_passing
 from solvers.pdlp.control import Control, Stop
 from solvers.pdlp.execution import IterationBlocks, iteration_blocks
 from solvers.pdlp.restarts import OneSidedMoves
@@ -320,7 +320,7 @@ def _share_point(loop: LoopState, statistics: LpErrors) -> None:
     if milestone is not None and milestone.is_due(statistics):
         _reach(loop, milestone)
     if points is not None and points.is_due(statistics):
-        points.keep(lambda: _present(loop))
+        points.keep(lambda: _present(loop), resumable=not is_the_hosts(loop.state))
 
 
 def _reach(loop: LoopState, milestone: MilestoneWatch) -> None:

@@ -54,7 +54,7 @@ class IntermediatePoints:
     seconds : float
         What handing out the last point took: the last one at a limit will take as long.
     latest : Start or None
-        The last point, of the problem that the engine was given.
+        The last point, of the problem that the engine was given, if the solve is resumable.
     """
 
     def __init__(
@@ -80,14 +80,19 @@ class IntermediatePoints:
         near = statistics.worst <= PROGRESS * self._error
         return near and time.perf_counter() >= self._next
 
-    def keep(self, make: Callable[[], tuple[Outcome, float]]) -> None:
-        """Hand out what ``make`` returns, an outcome and its largest error, if it is nearer."""
+    def keep(self, make: Callable[[], tuple[Outcome, float]], *, resumable: bool = True) -> None:
+        """Hand out what ``make`` returns, an outcome and its largest error, if it is nearer.
+
+        Where the solve is ``resumable`` elsewhere from its latest point, that is kept.
+        """
         began = time.perf_counter()
         outcome, error = make()
         if error < self._error:
-            # the duals belong to the candidate, which has the point's place until it is feasible
-            point = outcome.x if outcome.candidate is None else outcome.candidate
-            self._error, self.latest = error, Start(x=point, row_dual=outcome.row_dual)
+            self._error = error
+            if resumable:
+                # the candidate has the point's place until it is feasible; the duals belong to it
+                point = outcome.x if outcome.candidate is None else outcome.candidate
+                self.latest = Start(x=point, row_dual=outcome.row_dual)
             found = outcome if self._undo is None else self._undo(outcome)
             # who takes it verifies it and computes these, which take as much memory as the point
             self._hand_out(replace(found, row_activity=None, reduced_cost=None))

@@ -13,7 +13,7 @@ from solvers.core.lp_answer import LpErrors
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.progress import Progress
 from solvers.highs import child
-from solvers.pdlp import IntermediatePoints, supervision
+from solvers.pdlp import IntermediatePoints, loop_state, supervision
 from tests.energy import energy_system
 
 SYSTEM = energy_system(24, 3)
@@ -72,7 +72,14 @@ def test_it_is_due_when_the_error_has_halved_and_what_the_last_one_took_is_small
     assert not made.is_due(errors(np.nan))
 
 
-def test_the_latest_point_is_of_the_problem_being_solved() -> None:
+def test_a_cpu_which_goes_on_nowhere_else_keeps_no_latest_point() -> None:
+    points = IntermediatePoints(lambda point: None)
+    pdlp.solve(SYSTEM, SHORT, Progress(), points=points)
+    assert points.latest is None
+
+
+def test_the_latest_point_is_of_the_problem_being_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop_state, "is_the_hosts", lambda state: False)
     points = IntermediatePoints(lambda point: None)
     pdlp.solve(SYSTEM, SHORT, Progress(), points=points)
     assert points.latest is not None

@@ -141,6 +141,7 @@ class Compaction:
             return False
         self.write_back(ANSWER)
         whole = self._whole
+        without_passing(whole)
         now = on_original(whole, whole.x.projection, whole.y.projection)
         if not np.isfinite(now.statistics.worst):
             return False
@@ -168,7 +169,7 @@ class Compaction:
         if self._inside is not None:
             self._inside.write_back(self._whole, names)
         else:
-            without_passing(self._whole)
+            without_passing(self._whole, ("first_difference",))
 
     def give_up(self, record: Record) -> None:
         """Go on with the whole problem for good."""
