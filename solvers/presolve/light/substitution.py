@@ -212,13 +212,19 @@ class _Way:
         return self._completed(reduced, 1.0, columns), Basis(columns, rows)
 
     def _completed(self, reduced: FloatArray, scale: float, columns: Any) -> FloatArray:
-        """Return duals that give the replaced columns no reduced cost, and return bounds."""
+        """Return duals that give the replaced columns no reduced cost, and return bounds.
+
+        ``scale`` is 1 for the duals of a point, and 0 for a ray, which no cost meets.
+        """
         problem, pairs = self._problem, self._pairs
         y = np.zeros(problem.num_rows)
         y[self._row_stays] = reduced
-        z = scale * problem.cost - problem.matrix.T @ y
-        y[pairs.row] = z[pairs.column] / pairs.pivot
+        y[pairs.row] = self._priced(y, scale)[pairs.column] / pairs.pivot
         if (pairs.other >= 0).any():
-            z = scale * problem.cost - problem.matrix.T @ y
-            return_bounds(pairs, y, z, columns)
+            return_bounds(pairs, y, self._priced(y, scale), columns)
         return y
+
+    def _priced(self, y: FloatArray, scale: float) -> FloatArray:
+        """Return the reduced costs (n,), or what a ray does to them, in one vector."""
+        z: FloatArray = self._problem.matrix.T @ y
+        return np.subtract(self._problem.cost if scale == 1.0 else 0.0, z, out=z)
