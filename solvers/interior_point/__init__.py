@@ -27,9 +27,9 @@ from solvers.interior_point.analysis import Analysis, smallest_system, structure
 from solvers.interior_point.cudss import CuDSS
 from solvers.interior_point.linear_system import Factorisation, SingularError
 from solvers.interior_point.loop import Run, solve_form
-from solvers.interior_point.on_device import array_on, sent_beside
+from solvers.interior_point.on_device import array_on, made_beside
 from solvers.interior_point.on_host import OnHost
-from solvers.interior_point.standard_form import Look, StandardForm, standard_form
+from solvers.interior_point.standard_form import Look, Outline
 from solvers.interior_point.starting_point import Known
 
 __all__ = ["solve"]
@@ -100,8 +100,9 @@ def solve(
             raise outcomes.OverError
 
     try:
-        form = standard_form(problem, look, options.threads)
-        if not (form.b.size and form.origin.structural.size and problem.num_nonzeros):
+        outline = Outline.of(problem)
+        look()
+        if not (outline.rows.size and outline.structural.size and problem.num_nonzeros):
             return solve_with_rows_given(problem, "ipm", "cpu")
         measured = Norms.of(problem).smaller(norms)
 
@@ -109,7 +110,7 @@ def solve(
             kept = analyses or Analyses()
             given = latest or (lambda: start)
             rest = progress, kept, most_entries, given, look
-            return _solve_on(place, problem, form, options, measured, *rest)
+            return _solve_on(place, outline, options, measured, *rest)
 
         device, small = _choose_device(problem, options), problem.num_nonzeros < GPU_FROM_NONZEROS
         outcome = _where_it_ends(device, solve_on, progress, only_there, small)
@@ -167,8 +168,7 @@ def _choose_device(problem: Problem, options: EngineOptions) -> Device:
 
 def _solve_on(
     device: Device,
-    problem: Problem,
-    form: StandardForm,
+    outline: Outline,
     options: EngineOptions,
     norms: Norms,
     progress: Progress,
@@ -178,12 +178,12 @@ def _solve_on(
     look: Look,
 ) -> Outcome:
     """Analyse the linear system and iterate on a device, the current one if it is a GPU."""
-    structure = structure_of(form, f"{device.kind} {device.index}")
-    with sent_beside(form, problem, device) as sent:
+    structure = structure_of(outline, f"{device.kind} {device.index}")
+    with made_beside(outline, device, look, options.threads) as made:
         known: Analysis | None = analyses.take(structure)
         try:
             analysis = known or smallest_system(
-                form, lambda: _factorisation(device, progress, look), most_entries, look
+                outline, lambda: _factorisation(device, progress, look), most_entries, look
             )
         except SingularError:  # the library was told to end
             look()
@@ -197,18 +197,27 @@ def _solve_on(
         analyses.keep(structure, analysis)
         raise
     progress.log(
-        f"Interior point on {device.kind}: {form.b.size:,} equations, {form.c.size:,} columns, of "
+        f"Interior point on {device.kind}: {outline.rows.size:,} equations, "
+        f"{outline.free.size:,} columns, of "
         f"which {analysis.pattern.kept.size:,} stay in the linear system; "
         f"{analysis.pattern.row.size:,} entries in its lower triangle, "
         f"{analysis.factorisation.entries:,} in its factor."
     )
     with analysis.factorisation.begin(progress):
-        there, seconds = sent(), 0.0 if known is analysis else analysis.seconds
+        there, seconds = made(), 0.0 if known is analysis else analysis.seconds
         system = analysis.system(there.form, device, seconds)
         near = _start_on(device, latest())
         begin = Known.of(there.form, there.judged, near, norms)
         run = Run(
-            problem, there.form, there.judged, system, options, norms, progress, device, begin
+            outline.problem,
+            there.form,
+            there.judged,
+            system,
+            options,
+            norms,
+            progress,
+            device,
+            begin,
         )
         outcome = dataclasses.replace(solve_form(run), device=device.kind)
     analyses.keep(structure, analysis)

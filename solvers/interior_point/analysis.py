@@ -27,7 +27,10 @@ from solvers.core.machine import free_memory
 from solvers.core.problem import BoolArray
 from solvers.interior_point.assembly import Pattern, pair_count
 from solvers.interior_point.linear_system import Factorisation, LinearSystem
-from solvers.interior_point.standard_form import Look, StandardForm, go_on
+from solvers.interior_point.standard_form import Look, Outline, StandardForm, go_on
+
+Structure = StandardForm | Outline
+"""What has the places of entries and tells free columns; values count for nothing here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class Analysis:
     @classmethod
     def of(
         cls,
-        form: StandardForm,
+        form: Structure,
         kept: BoolArray,
         factorisation: Factorisation,
         most: float = np.inf,
@@ -67,10 +70,10 @@ class Analysis:
         return LinearSystem(form.matrix, form.transposed, assembly, self.factorisation, seconds)
 
 
-def structure_of(form: StandardForm, place: str) -> bytes:
+def structure_of(form: Structure, place: str) -> bytes:
     """Return what two forms share whose systems have the same analysis in a place."""
-    digest = hashlib.sha256(f"{place} {form.matrix.shape}".encode())
-    for part in (form.matrix.indptr, form.matrix.indices, form.free):
+    digest = hashlib.sha256(f"{place} {form.transposed.shape}".encode())
+    for part in (form.transposed.indptr, form.transposed.indices, form.free):
         digest.update(part.tobytes())
     return digest.digest()
 
@@ -92,7 +95,7 @@ class FillError(EngineError):
 
 
 def smallest_system(
-    form: StandardForm,
+    form: Structure,
     factorisation: Callable[[], Factorisation],
     most: float = np.inf,
     look: Look = go_on,
@@ -109,7 +112,7 @@ def smallest_system(
     best: Analysis | None = None
     least = np.inf
     for kept in _candidates(form):
-        pairs = pair_count(form.transposed, kept) + form.matrix.nnz
+        pairs = pair_count(form.transposed, kept) + form.transposed.nnz
         least = min(least, BYTES_PER_PAIR * pairs)
         if BYTES_PER_PAIR * pairs > free_memory() or pairs > PAIRS_PER_ENTRY * most:
             continue
@@ -133,21 +136,23 @@ def smallest_system(
     return best
 
 
-def _candidates(form: StandardForm) -> Iterator[BoolArray]:
+def _candidates(form: Structure) -> Iterator[BoolArray]:
     """Yield sets of columns (columns,) to keep."""
     counts = np.diff(form.transposed.indptr)
     long = counts > max(LONG, OF_MEAN * float(np.mean(counts)))
     several = form.free | (counts > 1)
     num_several = int(np.count_nonzero(several))
-    most = form.matrix.nnz + num_several * (num_several + 1) // 2  # rows are eliminated first
-    if num_several < form.b.size and most < pair_count(form.transposed, form.free | long):
+    most = form.transposed.nnz + num_several * (num_several + 1) // 2  # rows are eliminated first
+    if num_several < form.transposed.shape[1] and most < pair_count(
+        form.transposed, form.free | long
+    ):
         yield several
     yield form.free | long
     if (long & ~form.free).any():
         yield form.free
 
 
-def _least_entries(form: StandardForm, kept: BoolArray) -> float:
+def _least_entries(form: Structure, kept: BoolArray) -> float:
     """Return how many entries the normal equations have at least with these columns kept.
 
     An entry is a sum over columns that stand in both of its rows. So there are at least as many as
@@ -159,7 +164,7 @@ def _least_entries(form: StandardForm, kept: BoolArray) -> float:
     return pair_count(form.transposed, ~columns) / max(1, int(meeting.max()))
 
 
-def _entries(form: StandardForm, kept: BoolArray) -> int:
+def _entries(form: Structure, kept: BoolArray) -> int:
     """Return how many entries the lower triangle of the normal equations has.
 
     That takes a tenth of the time of laying them out, 0.3 s on ``complex``.

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device
 from solvers.core.problem import Problem
 from solvers.core.threads import start_thread
-from solvers.interior_point.standard_form import StandardForm
+from solvers.interior_point.standard_form import Look, Outline, StandardForm
 
 Holder = TypeVar("Holder", bound=Any)
 
@@ -94,25 +94,28 @@ class Placed:
 
 
 @contextmanager
-def sent_beside(
-    form: StandardForm, problem: Problem, device: Device
+def made_beside(
+    outline: Outline, device: Device, look: Look, threads: int
 ) -> Iterator[Callable[[], Placed]]:
-    """Send a form and its problem to a device, beside what is done within.
+    """Make a standard form and send it to a GPU, beside what is done within.
 
-    What is returned waits for both, and raises what sending them raised.
+    What is returned waits for it, and raises what that raised. On the CPU, whose cores have other
+    work, it is made before.
     """
     if device.kind == "cpu":
-        yield lambda: Placed(form, problem)
+        placed = Placed(outline.form(look, threads), outline.problem)
+        yield lambda: placed
         return
     stream = device.xp.cuda.get_current_stream()
     found: list[Placed | BaseException] = []
 
-    def send() -> None:
+    def make() -> None:
+        form = outline.form(look, threads)
         with device.xp.cuda.Device(device.index), stream:
-            found.append(Placed(form_on(form, device), problem_on(problem, device)))
+            found.append(Placed(form_on(form, device), problem_on(outline.problem, device)))
             stream.synchronize()  # whoever asks may use another one
 
-    thread = start_thread("to the device", send, found.append)
+    thread = start_thread("standard form", make, found.append)
 
     def there() -> Placed:
         thread.join()

@@ -135,60 +135,121 @@ class Origin:
 
 
 def standard_form(problem: Problem, look: Look = go_on, threads: int = 1) -> StandardForm:
-    """Return a linear program in standard form; integrality is ignored.
+    """Return a linear program in standard form; see :meth:`Outline.form`."""
+    return Outline.of(problem).form(look, threads)
 
-    ``look`` is called between steps; ``threads`` is the most that may be used, 0 for all cores.
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """What the linear system of a standard form is analysed by: where it has entries, not which.
+
+    Parameters
+    ----------
+    problem : Problem
+    rows, structural : arrays
+        The rows and columns of the problem that are kept.
+    kept : CSR matrix of shape (rows, structural)
+        These of its matrix.
+    slack_of : array
+        Rows that get a slack.
+    transposed : CSR matrix of shape (columns, rows)
+        With entries where the form's has some; their values mean nothing.
+    free : (columns,) array of bool
     """
-    rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
-    structural = np.flatnonzero(problem.lower < problem.upper)
-    fixed = np.where(problem.lower < problem.upper, 0.0, problem.lower)
-    kept = problem.matrix if rows.size == problem.num_rows else problem.matrix[rows]
-    fixed_activity = kept @ fixed
-    if structural.size < problem.num_columns:
-        kept = kept[:, structural]
-    by_column = kept.tocsc()
-    sides = problem.row_lower[rows], problem.row_upper[rows]
-    is_range = sides[0] < sides[1]
-    slack_of = np.flatnonzero(is_range)
-    threads = threads_for(STEPS_PER_LOOK * kept.nnz, threads)
-    row_scale, column_scale = find_scaling(kept, look, threads, by_column)
-    scale = np.concatenate([column_scale, 1.0 / row_scale[slack_of]])
-    lower = np.concatenate([problem.lower[structural], sides[0][slack_of]]) / scale
-    upper = np.concatenate([problem.upper[structural], sides[1][slack_of]]) / scale
-    cost = np.concatenate([problem.cost[structural] * column_scale, np.zeros(slack_of.size)])
-    b = row_scale * (np.where(is_range, 0.0, sides[0]) - fixed_activity)
-    # shift to the finite bound, and turn round what has only an upper one
-    sign = np.where(np.isfinite(lower) | ~np.isfinite(upper), 1.0, -1.0)
-    shift = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
-    free = ~np.isfinite(lower) & ~np.isfinite(upper)
-    bounded = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))
-    matrix = _with_slacks(kept, row_scale, column_scale, slack_of)
-    b = b - matrix @ shift
-    u = (upper - lower)[bounded]
-    cost_size = _size(cost)
-    side_size = _size(b)
-    matrix.data *= sign[matrix.indices]
-    count = structural.size
-    origin = Origin(
-        structural,
-        rows,
-        shift=(shift * scale)[:count],
-        factor=(sign * scale)[:count] * side_size,
-        row_factor=row_scale * cost_size,
-        fixed=fixed,
-        objective_factor=cost_size * side_size,
-    )
-    return StandardForm(
-        matrix=matrix,
-        transposed=_transposed(by_column, row_scale, column_scale, slack_of, sign),
-        b=b / side_size,
-        c=sign * cost / cost_size,
-        free=free,
-        bounded=bounded,
-        u=u / side_size,
-        origin=origin,
-        pairs=int(np.count_nonzero(~free)) + bounded.size + 1,
-    )
+
+    problem: Problem
+    rows: IndexArray
+    structural: IndexArray
+    kept: Any
+    slack_of: IndexArray
+    transposed: Any
+    free: BoolArray
+
+    @classmethod
+    def of(cls, problem: Problem) -> Outline:
+        """Look at which rows, columns and bounds there are; integrality is ignored."""
+        rows = np.flatnonzero(np.isfinite(problem.row_lower) | np.isfinite(problem.row_upper))
+        structural = np.flatnonzero(problem.lower < problem.upper)
+        kept = problem.matrix if rows.size == problem.num_rows else problem.matrix[rows]
+        if structural.size < problem.num_columns:
+            kept = kept[:, structural]
+        by_column = kept.tocsc()
+        slack_of = np.flatnonzero(problem.row_lower[rows] < problem.row_upper[rows])
+        free = np.zeros(structural.size + slack_of.size, dtype=bool)
+        bounds = problem.lower[structural], problem.upper[structural]
+        free[: structural.size] = ~(np.isfinite(bounds[0]) | np.isfinite(bounds[1]))
+        starts, places = by_column.indptr, by_column.indices
+        after = starts[-1] + np.arange(1, slack_of.size + 1)
+        parts = (
+            np.zeros(places.size + slack_of.size, dtype=bool),
+            np.concatenate([places, slack_of.astype(places.dtype)]),
+            np.concatenate([starts, after.astype(starts.dtype)]),
+        )
+        transposed = sp.csr_array(parts, shape=(free.size, rows.size))
+        return cls(problem, rows, structural, kept, slack_of, transposed, free)
+
+    def form(self, look: Look = go_on, threads: int = 1) -> StandardForm:
+        """Return the standard form.
+
+        ``look`` is called between steps; ``threads`` is the most that may be used, 0 for all cores.
+        """
+        problem, rows, structural, slack_of = (
+            *(self.problem, self.rows, self.structural, self.slack_of),
+        )
+        fixed = np.where(problem.lower < problem.upper, 0.0, problem.lower)
+        fixed_activity = (problem.matrix @ fixed)[rows]
+        sides = problem.row_lower[rows], problem.row_upper[rows]
+        is_range = sides[0] < sides[1]
+        threads = threads_for(STEPS_PER_LOOK * self.kept.nnz, threads)
+        by_column = self.kept.tocsc()  # again: held from before, it would be half of the model
+        row_scale, column_scale = find_scaling(self.kept, look, threads, by_column)
+        scale = np.concatenate([column_scale, 1.0 / row_scale[slack_of]])
+        lower = np.concatenate([problem.lower[structural], sides[0][slack_of]]) / scale
+        upper = np.concatenate([problem.upper[structural], sides[1][slack_of]]) / scale
+        cost = np.concatenate([problem.cost[structural] * column_scale, np.zeros(slack_of.size)])
+        b = row_scale * (np.where(is_range, 0.0, sides[0]) - fixed_activity)
+        # shift to the finite bound, and turn round what has only an upper one
+        sign = np.where(np.isfinite(lower) | ~np.isfinite(upper), 1.0, -1.0)
+        shift = np.where(np.isfinite(lower), lower, np.where(np.isfinite(upper), upper, 0.0))
+        bounded = np.flatnonzero(np.isfinite(lower) & np.isfinite(upper))
+        matrix = _with_slacks(self.kept, row_scale, column_scale, slack_of)
+        b = b - matrix @ shift
+        u = (upper - lower)[bounded]
+        cost_size = _size(cost)
+        side_size = _size(b)
+        matrix.data *= sign[matrix.indices]
+        count = structural.size
+        origin = Origin(
+            structural,
+            rows,
+            shift=(shift * scale)[:count],
+            factor=(sign * scale)[:count] * side_size,
+            row_factor=row_scale * cost_size,
+            fixed=fixed,
+            objective_factor=cost_size * side_size,
+        )
+        return StandardForm(
+            matrix=matrix,
+            transposed=self._transposed(by_column, row_scale, column_scale, sign),
+            b=b / side_size,
+            c=sign * cost / cost_size,
+            free=self.free,
+            bounded=bounded,
+            u=u / side_size,
+            origin=origin,
+            pairs=int(np.count_nonzero(~self.free)) + bounded.size + 1,
+        )
+
+    def _transposed(
+        self, by_column: Any, row_scale: FloatArray, column_scale: FloatArray, sign: FloatArray
+    ) -> Any:
+        """Return the form's matrix, with the ``sign`` (columns,) of each column, by columns."""
+        count = column_scale.size
+        data = by_column.data * row_scale[by_column.indices]
+        data *= np.repeat(column_scale * sign[:count], np.diff(by_column.indptr))
+        there = self.transposed
+        parts = np.concatenate([data, -sign[count:]]), there.indices, there.indptr
+        return sp.csr_array(parts, shape=there.shape)
 
 
 def _with_slacks(
@@ -202,27 +263,6 @@ def _with_slacks(
     places = slack_of.astype(kept.indices.dtype), np.arange(slack_of.size, dtype=kept.indices.dtype)
     slacks = sp.csr_array((-np.ones(slack_of.size), places), shape=(row_scale.size, slack_of.size))
     return sp.hstack([scaled, slacks], format="csr")
-
-
-def _transposed(
-    by_column: Any,
-    row_scale: FloatArray,
-    column_scale: FloatArray,
-    slack_of: IndexArray,
-    sign: FloatArray,
-) -> Any:
-    """Return the same, with the ``sign`` (columns,) of each column, by columns as a CSR matrix."""
-    starts, rows = by_column.indptr, by_column.indices
-    structural = column_scale.size
-    data = by_column.data * row_scale[rows]
-    data *= np.repeat(column_scale * sign[:structural], np.diff(starts))
-    after = starts[-1] + np.arange(1, slack_of.size + 1)
-    parts = (
-        np.concatenate([data, -sign[structural:]]),
-        np.concatenate([rows, slack_of.astype(rows.dtype)]),
-        np.concatenate([starts, after.astype(starts.dtype)]),
-    )
-    return sp.csr_array(parts, shape=(sign.size, row_scale.size))
 
 
 def _size(values: FloatArray) -> float:

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.core.problem import Problem
-from solvers.interior_point.standard_form import find_scaling, standard_form
+from solvers.interior_point.standard_form import Outline, find_scaling, standard_form
 from solvers.native.interior_point_scaling import rescale_lines
 from tests.interior_point.lps import of_every_kind
 
@@ -88,3 +88,17 @@ def test_a_line_is_divided_by_the_size_of_its_entries(geometric: bool, threads: 
     indices = matrix.indices.astype(np.int32)
     rescale_lines(starts, indices, matrix.data, across, along, geometric, threads)
     np.testing.assert_allclose(along, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_an_outline_has_the_entries_of_its_form(seed: int) -> None:
+    problem = of_every_kind(np.random.default_rng(seed), rows=20, columns=35)
+    outline = Outline.of(problem)
+    form = outline.form()
+    for name in ("indptr", "indices"):
+        outlined, made = (getattr(one.transposed, name) for one in (outline, form))
+        np.testing.assert_array_equal(outlined, made)
+    assert outline.transposed.shape == form.transposed.shape
+    np.testing.assert_array_equal(outline.free, form.free)
+    assert outline.rows.size == form.b.size
+    assert (form.matrix != form.transposed.T).nnz == 0

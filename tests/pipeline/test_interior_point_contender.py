@@ -106,7 +106,7 @@ def test_where_our_own_interior_point_gives_up_the_reference_engine_goes_on(
     assert contender.run(Progress()).engine == "highs"
 
 
-@pytest.mark.parametrize("stage", ["apply", "standard_form", "smallest_system"])
+@pytest.mark.parametrize("stage", ["apply", "structure_of", "smallest_system"])
 def test_interior_point_that_nobody_waits_for_ends_before_its_next_stage(
     stage: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,7 +114,7 @@ def test_interior_point_that_nobody_waits_for_ends_before_its_next_stage(
     begun: list[str] = []
     stages = {
         "apply": presolve,
-        "standard_form": engine,
+        "structure_of": engine,
         "smallest_system": engine,
         "solve_form": engine,
     }
