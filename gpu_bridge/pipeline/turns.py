@@ -196,13 +196,15 @@ class Turns:
     def _leaves(self, now: float, share: float, optimism: float, *, unknown: bool) -> bool:
         """Whether PDLP leaves interior point a share of its time.
 
-        ``unknown`` is what is assumed while it has told little.
+        ``unknown`` is what is assumed while it has told little, or nothing: the first error of an
+        energy system with 4.5 million came after 0.8 s, 0.5 after presolve, and no later for
+        the layout of interior point beside.
         """
         whole = self.interior_seconds
         if now < min(EARLIEST * whole, EARLIEST_SECONDS):
             return False
         if self.reports < OBSERVED:
-            return now >= whole or (unknown and self.reports > 0)
+            return now >= whole or unknown
         return optimism * (self._forecast.end(now) - now) > share * whole
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from solvers.core.device import Device
+from solvers.core.errors import DeviceError
 from solvers.core.problem import BoolArray, FloatArray
 from solvers.interior_point.on_device import array_on, csr_on
 from solvers.native.interior_point_products import lay_out
@@ -49,6 +50,8 @@ class Pattern:
     def of(cls, by_column: Any, kept: BoolArray) -> Pattern:
         """Lay out the matrix for A', a CSR matrix (columns, rows) in order, some columns kept."""
         num_rows = by_column.shape[1]
+        if by_column.nnz > np.iinfo(np.int32).max:
+            raise DeviceError("The interior point method takes up to two billion coefficients.")
         places = sp.csr_array(
             (np.arange(by_column.nnz), by_column.indices, by_column.indptr), shape=by_column.shape
         ).tocsc()
@@ -65,16 +68,18 @@ class Pattern:
         alone = int(np.diff(by_column.indptr)[kept].sum())
         laid = _Layout.with_room_for(pairs, alone, size)
         entries = lay_out(matrix, number, num_kept, laid)
+        for part in (laid.row, laid.column):
+            part.resize(entries, refcheck=False)  # in place
         return cls(
             kept=np.flatnonzero(kept),
             size=size,
-            row=laid.row[:entries].copy(),
-            column=laid.column[:entries].copy(),
+            row=laid.row,
+            column=laid.column,
             on_diagonal=laid.on_diagonal,
             starts=laid.starts[: entries + 1].astype(_index_type(pairs)),
             columns=laid.columns,
-            first=laid.first.astype(_index_type(by_column.nnz), copy=False),
-            second=laid.second.astype(_index_type(by_column.nnz), copy=False),
+            first=laid.first,
+            second=laid.second,
             alone=laid.alone,
             alone_at=laid.alone_at,
         )
@@ -155,8 +160,8 @@ class _Layout(NamedTuple):
     column: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int64]
     columns: npt.NDArray[np.int32]
-    first: npt.NDArray[np.int64]
-    second: npt.NDArray[np.int64]
+    first: npt.NDArray[np.int32]
+    second: npt.NDArray[np.int32]
     alone: npt.NDArray[np.int64]
     alone_at: npt.NDArray[np.int64]
     on_diagonal: npt.NDArray[np.int64]
@@ -166,7 +171,7 @@ class _Layout(NamedTuple):
         """Return arrays for so many products, entries of kept columns, and rows of the system."""
         most = pairs + alone + size
         row, column = (np.empty(most, dtype=np.int32) for _ in range(2))
-        first, second = (np.empty(pairs, dtype=np.int64) for _ in range(2))
+        first, second = (np.empty(pairs, dtype=np.int32) for _ in range(2))
         places = (np.empty(count, dtype=np.int64) for count in (alone, alone, size))
         starts, columns = np.empty(most + 1, dtype=np.int64), np.empty(pairs, dtype=np.int32)
         return cls(row, column, starts, columns, first, second, *places)

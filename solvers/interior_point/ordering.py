@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.problem import BoolArray
+from solvers.native.interior_point_long_rows import count_touched, keep_entries
 from solvers.native.interior_point_minimum_degree import minimum_degree
 
 IndexArray = npt.NDArray[Any]
@@ -26,8 +27,8 @@ TOUCHES, OF_MEAN = 50, 10.0
 
 def long_rows(row: IndexArray, column: IndexArray, size: int) -> BoolArray:
     """Return which rows (size,) of a matrix, given by its lower triangle, touch very many."""
-    touched = np.bincount(row, minlength=size) + np.bincount(column, minlength=size)
-    touched -= 2 * np.bincount(row[row == column], minlength=size)
+    touched = np.zeros(size, dtype=np.int32)
+    count_touched(*_as_short(row, column), touched)
     long: BoolArray = touched > max(TOUCHES, OF_MEAN * float(touched.sum()) / max(1, size))
     return long
 
@@ -37,10 +38,18 @@ def without(
 ) -> tuple[IndexArray, IndexArray, IndexArray]:
     """Return the rows that are not ``long`` (size,), and the lower triangle of these alone."""
     rest = np.flatnonzero(~long)
-    place = np.full(long.size, -1)
-    place[rest] = np.arange(rest.size)
-    inside = np.flatnonzero(~(long[row] | long[column]))
-    return rest, place[row[inside]], place[column[inside]]
+    number = np.full(long.size, -1, dtype=np.int32)
+    number[rest] = np.arange(rest.size, dtype=np.int32)
+    inside_row, inside_column = np.empty((2, row.size), dtype=np.int32)
+    kept = keep_entries(*_as_short(row, column), number, inside_row, inside_column)
+    return rest, inside_row[:kept], inside_column[:kept]
+
+
+Short = npt.NDArray[np.int32]
+
+
+def _as_short(row: IndexArray, column: IndexArray) -> tuple[Short, Short]:
+    return row.astype(np.int32, copy=False), column.astype(np.int32, copy=False)
 
 
 def elimination_order(row: IndexArray, column: IndexArray, size: int) -> IndexArray:
@@ -48,5 +57,5 @@ def elimination_order(row: IndexArray, column: IndexArray, size: int) -> IndexAr
     long = long_rows(row, column, size)
     rest, inside_row, inside_column = without(long, row, column)
     order = np.empty(rest.size, dtype=np.int32)
-    minimum_degree(inside_row.astype(np.int32), inside_column.astype(np.int32), order)
+    minimum_degree(inside_row, inside_column, order)
     return np.concatenate([rest[order], np.flatnonzero(long)])

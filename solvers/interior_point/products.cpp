@@ -30,8 +30,8 @@ struct Laid {
     Span<std::int32_t> column;
     Span<std::int64_t> starts;
     Span<std::int32_t> columns;
-    Span<std::int64_t> first;
-    Span<std::int64_t> second;
+    Span<std::int32_t> first;
+    Span<std::int32_t> second;
     Span<std::int64_t> alone;
     Span<std::int64_t> alone_at;
     Span<std::int64_t> on_diagonal;
@@ -84,8 +84,8 @@ class Row {
         for_each_pair(i, [&](std::int64_t j, std::int64_t first, std::int64_t second) {
             const std::int64_t place = next[matrix.rows[second]]++;
             to.columns[place] = static_cast<std::int32_t>(j);
-            to.first[place] = first;
-            to.second[place] = second;
+            to.first[place] = static_cast<std::int32_t>(first);
+            to.second[place] = static_cast<std::int32_t>(second);
         });
         for (const std::int32_t k : touched)
             next[k] = 0;

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from solvers.interior_point.on_host import OnHost
-from solvers.interior_point.ordering import elimination_order, long_rows
+from solvers.interior_point.ordering import elimination_order, long_rows, without
+from solvers.native.interior_point_long_rows import count_touched
 
 BORDER = 3
 
@@ -51,3 +52,24 @@ def test_a_diagonal_has_an_order(size: int) -> None:
 def test_a_dense_matrix_has_no_long_rows() -> None:
     row, column = np.tril_indices(80)
     assert not long_rows(row, column, 80).any()
+
+
+def test_without_rows_the_triangle_of_the_others_is_left() -> None:
+    rng = np.random.default_rng(0)
+    dense = np.tril(rng.random((30, 30)) < 0.3) | np.eye(30, dtype=bool)
+    column, row = np.nonzero(dense.T)
+    long = rng.random(30) < 0.2
+    rest, inside_row, inside_column = without(long, row, column)
+    assert rest.tolist() == np.flatnonzero(~long).tolist()
+    left = np.zeros((rest.size, rest.size), dtype=bool)
+    left[inside_row, inside_column] = True
+    np.testing.assert_array_equal(left, dense[np.ix_(rest, rest)])
+    touched = np.zeros(30, dtype=np.int32)
+    count_touched(row.astype(np.int32), column.astype(np.int32), touched)
+    np.testing.assert_array_equal(touched, (dense | dense.T).sum(axis=0) - 1)
+
+
+def test_a_row_outside_is_refused() -> None:
+    outside = np.array([0, 3], dtype=np.int32)
+    with pytest.raises(ValueError, match="outside the matrix"):
+        count_touched(outside, outside, np.zeros(3, dtype=np.int32))

@@ -17,7 +17,7 @@ from gpu_bridge.pipeline.contenders import GPU_IPM, PDLP, make_contenders
 from gpu_bridge.pipeline.race import ContenderProgress
 from gpu_bridge.pipeline.routes import interior_point
 from gpu_bridge.pipeline.routes.shared_presolve import SharedPresolve
-from gpu_bridge.pipeline.turns import ASKED, BEGINS, OBSERVED, Forecast, Turns
+from gpu_bridge.pipeline.turns import ASKED, BEGINS, EARLIEST_SECONDS, OBSERVED, Forecast, Turns
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.process_state import Analyses
@@ -227,15 +227,14 @@ def test_pdlp_goes_on_where_the_limit_leaves_interior_point_no_time() -> None:
     assert not thread.is_alive()
 
 
-def test_interior_point_prepares_as_soon_as_pdlp_of_a_large_model_has_begun() -> None:
+def test_interior_point_of_a_large_model_prepares_before_pdlp_has_told_anything() -> None:
     clock, both = Clock(), Turns(4_000_000, 1e-6)
-    first_order = both.first_order(clock)
-    clock.now = 1.0
+    both.first_order(clock)
     waiting = threading.Thread(target=both.prepare, args=(clock,))
     waiting.start()
     waiting.join(5 * LOOK_AGAIN)
     assert waiting.is_alive()
-    first_order.iteration(200, primal_residual=1.0, dual_residual=1.0, gap=1.0)
+    clock.now = EARLIEST_SECONDS
     waiting.join(10.0)
     assert not waiting.is_alive()
 
