@@ -184,43 +184,38 @@ FIRST_VALUES = 64
 """Numbers whose greatest common divisor is mostly that of all: one."""
 
 
-@dataclass(frozen=True, eq=False)
-class NormalForm:
-    """A reduced problem and the way back.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OtherProfits:
+    """Profits of a given problem, less ``base``, in units of ``profit_unit``."""
 
-    Parameters
-    ----------
-    knapsack : Knapsack
-        Positive profits and weights, every item fits, no two are equal.
-    given : Knapsack
-        The problem as it was.
-    fixed : (n,) int64 array
-        What is packed of each given item before anything else.
-    sign : (n,) int64 array
-        -1 where the reduced problem's copies are taken out of ``fixed``, else 1.
-    order, first : int64 arrays
-        ``order[first[t]:first[t + 1]]`` are the given items that became item t of ``knapsack``.
-    profit_unit, base : int
-        profit of a packing = profit_unit * profit here + base.
-    """
-
-    knapsack: Knapsack
-    given: Knapsack
-    fixed: IntArray
-    sign: IntArray
-    order: IntArray
-    first: IntArray
     profit_unit: int
     base: int
+
+    def profit_back(self, profit: int) -> int:
+        """Return a profit or an upper bound in the terms of the given problem."""
+        return self.profit_unit * profit + self.base
+
+
+@dataclass(frozen=True, eq=False)
+class NormalForm(OtherProfits):
+    """A reduced problem and the way back."""
+
+    knapsack: Knapsack
+    """Positive profits and weights, every item fits, no two are equal."""
+    given: Knapsack
+    """The problem as it was."""
+    fixed: IntArray
+    """(n,) int64: what is packed of each given item before anything else."""
+    sign: IntArray
+    """(n,) int64: -1 where the reduced problem's copies are taken out of ``fixed``, else 1."""
+    order: IntArray
+    first: IntArray
+    """The given items ``order[first[t]:first[t + 1]]`` became item t of ``knapsack``."""
 
     @property
     def is_feasible(self) -> bool:
         """Whether anything can be packed at all."""
         return self.knapsack.capacity >= 0
-
-    def profit_back(self, profit: int) -> int:
-        """Return a profit or an upper bound in the terms of the given problem."""
-        return self.profit_unit * profit + self.base
 
     def packing_back(self, x: IntArray) -> IntArray:
         """Return the (n,) copies of given items for a packing of the reduced problem."""
@@ -263,7 +258,7 @@ def normal_form(given: Knapsack) -> NormalForm:
         np.minimum(copies, room // np.maximum(heads_weight, 1)),
         room,
     )
-    return NormalForm(reduced, given, fixed, sign, order, first, profit_unit, base)
+    return NormalForm(reduced, given, fixed, sign, order, first, profit_unit=profit_unit, base=base)
 
 
 def _divided(values: IntArray) -> tuple[IntArray, int]:

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from solvers.knapsack.dp.core import CoreSearch, flags_to_copies
 from solvers.knapsack.efficiency import Ordered, by_efficiency, sums_before
-from solvers.knapsack.items import LARGEST, IntArray, Knapsack, normal_form
+from solvers.knapsack.items import LARGEST, IntArray, Knapsack, OtherProfits, normal_form
 from solvers.native.knapsack_efficiency import relaxed
 
 # Bounds and packings for given numbers of items, from weights and profits less one item's.
@@ -41,18 +41,11 @@ from solvers.native.knapsack_efficiency import relaxed
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class Counted(OtherProfits):
     """Packings of so many items, relaxed to a knapsack problem in differences from an item."""
 
     items: Ordered
     """Exchanges of positive weight and profit; ``origin`` is the place of the given item."""
-    profit_unit: int
-    base: int
-    """A packing of these is worth profit_unit * its profit + base in terms of the given items."""
-
-    def profit_back(self, profit: int) -> int:
-        """Return a profit or bound of the relaxation in terms of the given items."""
-        return self.profit_unit * profit + self.base
 
     def floor(self, profit: int) -> int:
         """Return the largest profit of the relaxation that is worth no more than ``profit``."""
@@ -140,7 +133,8 @@ class Differences:
             capacity,
             int(np.searchsorted(weight_before, capacity, side="right")) - 1,
         )
-        return Counted(problem, self._profit_unit, self._base + count * self._pivot_profit)
+        base = self._base + count * self._pivot_profit
+        return Counted(problem, profit_unit=self._profit_unit, base=base)
 
     def packing(
         self, count: int, problem: Counted, exchanged: npt.NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from solvers.core.errors import ProblemError
 from solvers.core.problem import FloatArray
-from solvers.knapsack.items import IntArray
+from solvers.knapsack.items import IntArray, OtherProfits
 
 BoolArray = npt.NDArray[np.bool_]
 
@@ -91,7 +91,7 @@ class RelaxedKnapsack:
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class Reduced(OtherProfits):
     """A problem without what is decided beforehand, and the way back."""
 
     problem: MultidimensionalKnapsack
@@ -100,13 +100,6 @@ class Reduced:
     """(k,) int64: the given items that are left."""
     packed: BoolArray
     """(n,) bool: given items that are packed in any case."""
-    profit_unit: int
-    base: int
-    """profit of a packing = profit_unit * profit here + base."""
-
-    def profit_back(self, profit: int) -> int:
-        """Return a profit or an upper bound in the terms of the given problem."""
-        return self.profit_unit * profit + self.base
 
     def packing_back(self, x: BoolArray) -> BoolArray:
         """Return the (n,) flags of given items for a packing of what is left."""
@@ -132,4 +125,5 @@ def reduce_problem(given: MultidimensionalKnapsack) -> Reduced | None:
     profit = given.profit[kept]
     profit_unit = int(np.gcd.reduce(profit)) if kept.size else 1
     problem = MultidimensionalKnapsack(profit // profit_unit, weight, capacity)
-    return Reduced(problem, kept, free, profit_unit, int(given.profit[free].sum()))
+    base = int(given.profit[free].sum())
+    return Reduced(problem, kept, free, profit_unit=profit_unit, base=base)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from solvers.core.errors import ProblemError
 from solvers.core.progress import Progress
 from solvers.knapsack.engine import Tell
-from solvers.knapsack.items import LARGEST, IntArray
+from solvers.knapsack.items import LARGEST, IntArray, OtherProfits
 
 LONGEST = 48
 """Items of a filling of one knapsack, or of a pattern, at most."""
@@ -149,7 +149,7 @@ hundredths of a second."""
 
 
 @dataclass(frozen=True, eq=False)
-class Reduced:
+class Reduced(OtherProfits):
     """A smaller problem and the way back."""
 
     problem: MultipleKnapsack
@@ -160,13 +160,6 @@ class Reduced:
     """Which given ones those of ``problem`` are."""
     fixed: IntArray
     """(n,) int64: where given items are that are not in ``problem``."""
-    profit_unit: int
-    base: int
-    """profit of a packing = profit_unit * profit here + base."""
-
-    def profit_back(self, profit: int) -> int:
-        """Return a profit or a bound in terms of the given problem."""
-        return self.profit_unit * profit + self.base
 
     def packing_back(self, place: IntArray) -> IntArray:
         """Return a packing of the given problem."""
@@ -199,7 +192,7 @@ def reduce(given: MultipleKnapsack) -> Reduced:
     # more knapsacks than items: the largest are enough
     knapsack = knapsack[max(knapsack.size - item.size, 0) :]
     problem = MultipleKnapsack(profit, weight, capacity[knapsack])
-    return Reduced(problem, given, item, knapsack, fixed, profit_unit, base)
+    return Reduced(problem, given, item, knapsack, fixed, profit_unit=profit_unit, base=base)
 
 
 def _by_efficiency(profit: IntArray, weight: IntArray) -> IntArray:

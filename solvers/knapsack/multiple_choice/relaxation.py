@@ -25,7 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from solvers.knapsack.efficiency import sums_before
-from solvers.knapsack.items import LARGEST, IntArray
+from solvers.knapsack.items import LARGEST, IntArray, OtherProfits
 from solvers.knapsack.multiple_choice.items import MultipleChoice
 from solvers.native.knapsack_efficiency import relaxed, settle
 from solvers.native.knapsack_multiple_choice_relaxation import (
@@ -155,7 +155,7 @@ def first_selection(choice: MultipleChoice, relaxation: Relaxation) -> tuple[int
 
 
 @dataclass(frozen=True, eq=False)
-class ChoiceForm:
+class ChoiceForm(OtherProfits):
     """A reduced problem and the way back."""
 
     choice: MultipleChoice
@@ -168,13 +168,6 @@ class ChoiceForm:
     """Which class given each class is."""
     origin: IntArray
     """Which item given each item is."""
-    profit_unit: int
-    base: int
-    """profit of a selection = profit_unit * profit here + base."""
-
-    def profit_back(self, profit: int) -> int:
-        """Return a profit or an upper bound in the terms of the given problem."""
-        return self.profit_unit * profit + self.base
 
     def selection_back(self, chosen: IntArray) -> IntArray:
         """Return the given items that a selection of the reduced problem stands for."""
@@ -211,7 +204,9 @@ def multiple_choice_form(given: MultipleChoice) -> ChoiceForm | None:
         profit // profit_unit, weight // weight_unit, first, min(room, LARGEST - 1) // weight_unit
     )
     base = int(given.profit[lightest].sum())
-    return ChoiceForm(reduced, given, lightest, class_of, origin, profit_unit, base)
+    return ChoiceForm(
+        reduced, given, lightest, class_of, origin, profit_unit=profit_unit, base=base
+    )
 
 
 def _by_weight(given: MultipleChoice) -> IntArray:
