@@ -141,45 +141,26 @@ class Heuristic(Protocol[Prepared, State]):
 Made = TypeVar("Made")
 
 
+@dataclass(eq=False)
 class HeuristicContext:
-    """The model, the acceptance of points, and what is known about the model so far.
+    """The model, the acceptance of points, and what is known about the model so far."""
 
-    Parameters
-    ----------
-    model : MipModel
-        The reduced model.
-    domain : Domain
-        What the columns are known to be within, propagated; to be copied, not changed.
-    device : Device
-        Where what pays on a GPU runs; the CPU where there is none.
-    further : sequence of Device
-        GPUs beside this one.
+    model: MipModel
+    """The reduced model."""
+    acceptance: Acceptance
+    domain: Domain
+    """What the columns are known to be within, propagated; to be copied, not changed."""
+    device: Device
+    """Where what pays on a GPU runs; the CPU where there is none."""
+    solve: SolveContext
+    further: Sequence[Device] = ()
+    """GPUs beside this one."""
 
-    Attributes
-    ----------
-    place : int
-        Number of the device among all.
-    replaced : Event
-        Set when the heuristics begin again on a smaller model.
-    """
-
-    def __init__(
-        self,
-        model: MipModel,
-        acceptance: Acceptance,
-        domain: Domain,
-        device: Device,
-        solve: SolveContext,
-        further: Sequence[Device] = (),
-    ) -> None:
-        self.model = model
-        self.acceptance = acceptance
-        self.domain = domain
-        self.device = device
-        self.solve = solve
-        self.further = further
+    def __post_init__(self) -> None:
         self.place = 0
+        """Number of the device among all."""
         self.replaced = threading.Event()
+        """Set when the heuristics begin again on a smaller model."""
         self._made: dict[Hashable, Any] = {}
         self._locks: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()

@@ -174,12 +174,12 @@ class DeviceGroup(Device):
                 member.release_memory()
 
 
+@dataclass(eq=False)
 class Replicated:
     """An array that every device has for itself, with the same content between blocks."""
 
-    def __init__(self, group: DeviceGroup, arrays: Sequence[Any]) -> None:
-        self.group = group
-        self.arrays = arrays
+    group: DeviceGroup
+    arrays: Sequence[Any]
 
     @classmethod
     def of(cls, group: DeviceGroup, values: Any) -> Replicated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,21 +13,14 @@ from solvers.pdlp.distributed.sides import Side
 from solvers.sparse.shape import IndexArray
 
 
+@dataclass(eq=False)
 class SharedOut:
-    """A vector of one side: on each device its own elements and, where wanted, copies of others'.
+    """A vector of one side: on each device its own elements and perhaps copies of others'."""
 
-    Parameters
-    ----------
-    group : DeviceGroup
-    side : Side
-    arrays : list of arrays
-        One on each device.
-    """
-
-    def __init__(self, group: DeviceGroup, side: Side, arrays: list[Any]) -> None:
-        self.group = group
-        self.side = side
-        self.arrays = arrays
+    group: DeviceGroup
+    side: Side
+    arrays: list[Any]
+    """One on each device."""
 
     @classmethod
     def of(cls, group: DeviceGroup, side: Side, values: FloatArray) -> SharedOut:

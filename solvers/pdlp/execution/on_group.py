@@ -170,16 +170,16 @@ def _matrix(matrix: Any) -> SharedMatrix:
     return matrix
 
 
+@dataclass(frozen=True, eq=False)
 class _PartStates:
     """The states by which kernels see one part of what one device owns of a matrix's rows.
 
     Vectors of the rows are those of the part, and vectors of the columns all that the device has.
     """
 
-    def __init__(self, state: State, group: DeviceGroup, matrix: SharedMatrix) -> None:
-        self.state = state
-        self.group = group
-        self.matrix = matrix
+    state: State
+    group: DeviceGroup
+    matrix: SharedMatrix
 
     def __call__(self, device: int, part: int) -> State:
         """Return the state of a part."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from typing import NamedTuple
 
@@ -89,36 +89,24 @@ def new_search(order: IndexArray, random: RandomState) -> Search:
     )
 
 
+@dataclass(eq=False)
 class Attempt:
-    """What the steps of a dive share: a domain of their own, the continuous columns.
+    """What the steps of a dive share: a domain of their own, the continuous columns."""
 
-    Parameters
-    ----------
-    domain : Domain
-        Changed from here on.
-    search : Search
-        Order, stack and random numbers.
-    budget : Budget
-        Charged with the work done.
-    """
+    model: MipModel
+    domain: Domain
+    """Changed from here on."""
+    guide: Guide
+    search: Search
+    """Order, stack and random numbers."""
+    budget: Budget
+    """Charged with the work done."""
+    is_complete: bool = field(default=True, init=False)
+    is_consistent: bool = field(default=False, init=False)
 
-    def __init__(
-        self,
-        model: MipModel,
-        domain: Domain,
-        guide: Guide,
-        search: Search,
-        budget: Budget,
-    ) -> None:
-        self.model = model
-        self.domain = domain
-        self.guide = guide
-        self.search = search
-        self.budget = budget
-        self.base = domain.mark()
-        self._begin = self._charged = domain.work
-        self.is_complete = True
-        self.is_consistent = False
+    def __post_init__(self) -> None:
+        self.base = self.domain.mark()
+        self._begin = self._charged = self.domain.work
 
     @property
     def work(self) -> int:
