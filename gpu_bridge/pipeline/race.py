@@ -45,13 +45,14 @@ PATIENCE_HOLDING = 0.5
 """Seconds that they have instead once a point is at hand that one of them held on its way: what
 comes yet is seldom much better."""
 
-PARTING = Patience(0.003, 0.002, 0.1)
+PARTING = Patience(0.003, 0.0, 0.1)
 """That of the winner until the others are gone. Most are gone at once, and it is for the caller's
 next solve only that anybody waits."""
 
-GRACE = Patience(0.02, 0.005, 30.0)
+GRACE = Patience(0.02, 0.0, 30.0)
 """That with a preferred contender after another was first. With what a race costs besides, more
-would make it slower than the faster of its contenders by more than a tenth."""
+would make it slower than the faster of its contenders by more than a tenth. Without bounds from
+below, of 5 ms here and 2 for parting, races of 0.07 to 0.14 s on an H200 took 5 ms less."""
 
 SHOWN_FIGURES = ("primal_residual", "dual_residual", "gap")
 """Figures of an iteration that say how near an engine is."""

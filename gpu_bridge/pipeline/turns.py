@@ -17,9 +17,10 @@ from collections.abc import Callable
 from solvers.core.outcome import Outcome, Start
 from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 
-INTERIOR_SECONDS, INTERIOR_SECONDS_BY_NONZERO = 0.6, 5e-6
-"""What interior point takes on a GPU, and each nonzero adds: on an H200, 0.5 to 1.4 s on nine
-families of 140 thousand nonzeros, 6.0 on an energy system with 1.1 million and 25.6 with 4.5."""
+INTERIOR_SECONDS, INTERIOR_SECONDS_BY_NONZERO = 0.5, 3e-6
+"""What interior point takes on a GPU, and each nonzero adds: on H100s and H200s, 0.13 to 2.5 s on
+28 models of 13 to 431 thousand nonzeros, 0.73 in the mean, 1.6 on an energy system with 0.19
+million, 3.7 with 1.1 and 13.5 with 4.5."""
 
 PREPARING = 0.25
 """Part of it that goes into presolve, layout and analysis, which use the GPU little."""
@@ -31,16 +32,18 @@ one right to 1e-4, and 30 of 59 to 1e-6."""
 OBSERVED = 20
 """Reports of PDLP, each of a block of iterations, before its end is forecast."""
 
-EARLIEST, EARLIEST_SECONDS = 0.1, 0.3
-"""Part of it, and seconds at most, before which interior point does not begin: PDLP ended five of
-nine families of 140 thousand nonzeros within 0.15 s."""
+EARLIEST, EARLIEST_SECONDS = 0.35, 0.3
+"""Part of it, and seconds at most, before which interior point is not prepared: early enough to be
+ready when it may iterate. Where it was prepared from a tenth on, PDLP took 0.50 and 0.52 s to end
+two models on an H200 that it ends in 0.45 alone, and 0.485 and 0.48 from a quarter on."""
 
-BEGINS, BEGINS_SECONDS = 0.5, 1.0
+BEGINS, BEGINS_SECONDS = 0.6, 1.0
 """Part of it, and seconds at most, before which it does not iterate, and PDLP makes no room for it.
-From PDLP's point it takes half of its time less, and the forecasts of so early are worth little: of
-five models to 1e-8 on an H100 PDLP alone ended two by then, on which races took 1.2 and 2.2 times
-as long where interior point began at once, and 1.07 and 1.12 with this. In longer races it iterates
-as soon as PDLP is likely to be later."""
+From PDLP's point it takes half of its time less, and the forecasts of so early are worth little: in
+the last tenth of a second of `lp22` to 1e-8, on an H200, races in which interior point was ready
+after a half took 1.66 times as long as PDLP alone, and 1.09 after 0.65; of `leader` 0.95 and 1.12
+times as long as interior point alone. In longer races it iterates as soon as PDLP is likely to be
+later."""
 
 OPTIMISM = 3.0
 """How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy

@@ -17,12 +17,13 @@ from solvers import presolve
 from solvers.core.device import Device
 from solvers.core.errors import DeviceError
 from solvers.core.outcome import SolutionStatus, StopReason
-from solvers.core.progress import DetachableProgress, Progress
+from solvers.core.progress import LOOK_AGAIN, DetachableProgress, Progress
 from solvers.core.threads import Patience
 from solvers.highs import engine as highs
 from tests.locations import DATA
 from tests.pipeline.test_race_of_engines import always_to_a_vertex
 from tests.problems import LINEAR
+from tests.soon import LONG
 
 ADLITTLE = DATA / "adlittle.mps.gz"
 OPTIMUM = 225494.963162
@@ -243,6 +244,33 @@ def test_pdlp_goes_on_where_crossover_takes_too_long(monkeypatch):
     assert "won by pdlp after" in progress.text
     assert answer.solution_status is SolutionStatus.OPTIMAL
     assert verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL
+
+
+@pytest.mark.parametrize(("device", "waits"), [("cuda", True), ("cpu", False)])
+def test_crossover_leaves_pdlp_on_a_gpu_alone_for_a_moment(device, waits, monkeypatch):
+    problem = gpu_bridge.read(ADLITTLE)
+    options = make_options(device="cpu")
+    optimal = first_order.solve(problem, options, Progress())
+    has_begun = threading.Event()
+
+    def at_the_point(problem, options, progress, start, *, norms, milestone, points):
+        milestone.reached(optimal)
+        has_begun.wait(LONG if goes_on else 10 * LOOK_AGAIN)
+        return optimal
+
+    def begin(problem, answer, options, progress):
+        has_begun.set()
+        return answer
+
+    monkeypatch.setattr(first_order, "solve", at_the_point)
+    monkeypatch.setattr(highs, "to_vertex", begin)
+    for wait, goes_on in ((LONG, False), (0.01, True)):
+        has_begun.clear()
+        monkeypatch.setattr(pdlp, "CROSSOVER_WAITS", wait)
+        there = replace(options, device=device)
+        answer = pdlp._hedged(problem, problem, None, None, there, Progress())
+        assert answer.solution_status is SolutionStatus.OPTIMAL
+        assert has_begun.is_set() is (goes_on or not waits)
 
 
 def test_a_vertex_is_preferred_to_a_point_of_pdlp(monkeypatch):
