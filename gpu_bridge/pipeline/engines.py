@@ -136,7 +136,8 @@ def run_engines(
     expect(chosen.device)
     forwarding = ForwardingProgress(progress)
     task = Task(problem, options, chosen, progress, start)
-    with mapped_arrays(problem.num_nonzeros if chosen.method == PDLP else 0):
+    on_host = chosen.method == PDLP and chosen.device == "cpu"
+    with mapped_arrays(problem.num_nonzeros if on_host else 0):
         found = run_beside(
             lambda own: replace(task, progress=own).explained(),
             forwarding,

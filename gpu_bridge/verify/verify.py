@@ -44,6 +44,7 @@ from gpu_bridge.verify.residuals import (
     unsafe_reason,
 )
 from solvers.core.lp_answer import proves_infeasible, proves_unbounded, separation
+from solvers.core.machine import mapped_arrays
 from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, Proof, Residuals, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
@@ -100,7 +101,8 @@ def verify(problem: Problem, outcome: Outcome, options: EngineOptions) -> Outcom
     earlier = _graded.value.get(outcome)
     if earlier is not None and earlier[0] == question:
         return outcome if earlier[1] is None else earlier[1]
-    graded = _grade(problem, outcome, options)
+    with mapped_arrays(0 if problem.is_mip else problem.num_nonzeros):
+        graded = _grade(problem, outcome, options)
     _graded.value[outcome] = (question, graded)
     _graded.value[graded] = (question, None)
     return graded

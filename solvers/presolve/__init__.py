@@ -12,7 +12,7 @@ goes farther and takes its time. A reduction may also have ``forward``, which ma
 
 from __future__ import annotations
 
-from solvers.core.machine import give_back
+from solvers.core.machine import give_back, mapped_arrays
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
 from solvers.presolve.reduction import Reduction, chained, unchanged
@@ -53,7 +53,8 @@ def apply(problem: Problem, progress: Progress, kind: str = "highs", threads: in
         if rule == "light":
             from solvers.presolve import light
 
-            made = light.apply(left, progress, threads)
+            with mapped_arrays(left.num_nonzeros):
+                made = light.apply(left, progress, threads)
         else:
             from solvers.presolve import with_highs
 

@@ -47,7 +47,11 @@ def completed(problem: Problem, outcome: Outcome) -> Outcome:
 
 
 def chained(first: Reduction, second: Reduction) -> Reduction:
-    """Return two reductions, the second of what the first left, as one."""
+    """Return two reductions, the second of what the first left, as one.
+
+    Its way back holds what both ways need, and no problem that is left.
+    """
+    undo_first, undo_second = first.undo, second.undo
     forward: Forward | None = None
     if first.forward is not None and second.forward is not None:
         one, two = first.forward, second.forward
@@ -57,5 +61,5 @@ def chained(first: Reduction, second: Reduction) -> Reduction:
 
     settled = None if second.settled is None else first.undo(second.settled)
     return Reduction(
-        second.problem, lambda outcome: first.undo(second.undo(outcome)), settled, forward
+        second.problem, lambda outcome: undo_first(undo_second(outcome)), settled, forward
     )

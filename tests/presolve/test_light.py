@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
+import gpu_bridge
 from solvers import presolve
 from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.options import EngineOptions
@@ -18,6 +21,7 @@ from solvers.presolve.light import workspace as steps
 from tests.cases import through
 from tests.highs.kkt import assert_basis, assert_farkas, assert_optimal_lp
 from tests.highs.models import covering, packing, transport
+from tests.locations import DATA
 from tests.pdlp.lps import random_lp
 from tests.problems import INTEGER, LINEAR
 from tests.properties.strategies import problems
@@ -350,3 +354,13 @@ def test_numbers_that_grow_beyond_all_that_is_finite_are_not_taken_for_a_contrad
     reduction = light.apply(problem, Progress())
     assert reduction.problem is problem
     assert reduction.settled is None
+
+
+def test_the_way_back_holds_nothing_of_what_is_left() -> None:
+    problem = gpu_bridge.read(DATA / "adlittle.mps.gz")
+    reduction = light.apply(problem, Progress())
+    assert 0 < reduction.problem.num_columns < problem.num_columns
+    left, undo = weakref.ref(reduction.problem), reduction.undo
+    del reduction
+    assert left() is None
+    assert undo is not None

@@ -133,8 +133,9 @@ def pdlp_route(
     reduction = presolve.unchanged(problem)
     if options.presolve:
         with progress.budget(PRESOLVE_SHARE * progress.time_left):
-            presolved = presolved or SharedPresolve()
-            reduction = presolved.reduction(problem, progress, options.threads)
+            shared = presolved or SharedPresolve()
+            reduction = shared.reduction(problem, progress, options.threads)
+            del shared  # what nobody else holds goes with the reduction
         if reduction.settled is not None:
             return reduction.settled
         if start is not None:
@@ -182,7 +183,11 @@ def pdlp_route(
             problem, reduction, first_order, progress, there, norms, points
         )
         answer, to_vertex = _after(made, answer, vertex.message), False
-    return _brought_back(problem, reduction, answer, first_order, progress, polishes=not to_vertex)
+    is_back = options.presolve and not progress.abandoned
+    answer = reduction.undo(answer) if is_back else answer
+    del reduced, reduction  # a second model, which the check of the answer has no use for
+    polishes = is_back and not to_vertex
+    return _polish(problem, answer, first_order, progress) if polishes else answer
 
 
 def _crossed_in_time(
@@ -218,24 +223,6 @@ def _after(made: Mapping[str, float | int | str], answer: Outcome, message: str)
     return dataclasses.replace(answer, message=message, statistics=statistics)
 
 
-def _brought_back(
-    problem: Problem,
-    reduction: Reduction,
-    answer: Outcome,
-    options: Options,
-    progress: Progress,
-    *,
-    polishes: bool,
-) -> Outcome:
-    """Return an outcome of the reduced problem as one of the original, within the tolerance."""
-    if not options.presolve or progress.abandoned:
-        return answer
-    answer = reduction.undo(answer)
-    if not polishes or answer.solution_status is not SolutionStatus.OPTIMAL:
-        return answer
-    return _polish(problem, answer, options, progress)
-
-
 def _hedged(
     problem: Problem,
     reduced: Problem,
@@ -268,9 +255,7 @@ def _hedged(
         finally:
             handed.put(None)  # whoever still waits waits in vain
         found = back(found, contender)
-        if undo is None or found.solution_status is not SolutionStatus.OPTIMAL:
-            return found
-        return _polish(problem, found, options, contender)
+        return found if undo is None else _polish(problem, found, options, contender)
 
     def to_vertex(contender: Progress) -> Outcome:
         from solvers.highs import engine  # beside PDLP, which a small model is soon done by
@@ -307,6 +292,8 @@ def _left_alone(progress: Progress, seconds: float) -> bool:
 
 def _polish(problem: Problem, answer: Outcome, options: Options, progress: Progress) -> Outcome:
     """Go on from a postsolved first-order point that misses the tolerance on the original."""
+    if answer.solution_status is not SolutionStatus.OPTIMAL:
+        return answer
     answer = mended(problem, answer, options, progress)
     if verify(problem, answer, options).solution_status is SolutionStatus.OPTIMAL:
         return answer

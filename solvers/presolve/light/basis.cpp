@@ -67,7 +67,7 @@ void unfold(const W &w, Span<std::int8_t> columns, Span<std::int8_t> rows, std::
     }
     // what was left at its lower side stands there by the greatest value of the slack
     const bool at_most = rows[i] == LOWER;
-    columns[j] = at_most == (w.payload(step, 2) > 0.0) ? UPPER : LOWER;
+    columns[j] = at_most == (w.payload(2, step) > 0.0) ? UPPER : LOWER;
     if (w.kind[step] == ABSORBED_AT_LOWER)
         rows[i] = LOWER;
     else if (w.kind[step] == ABSORBED_AT_UPPER)
@@ -77,8 +77,8 @@ void unfold(const W &w, Span<std::int8_t> columns, Span<std::int8_t> rows, std::
 /// Give a column back that was merged into another.
 template <class W>
 void part(const W &w, Span<std::int8_t> columns, std::int64_t step, std::int64_t place) {
-    const std::int64_t k = w.column[step], j = static_cast<std::int64_t>(w.payload(step, 0));
-    const double ratio = w.payload(step, 1);
+    const std::int64_t k = w.column[step], j = static_cast<std::int64_t>(w.payload(0, step));
+    const double ratio = w.payload(1, step);
     const std::int8_t status = columns[j];
     if (status != BASIC) {
         columns[k] = ratio > 0.0 ? status : mirrored(status);
@@ -100,20 +100,20 @@ void undo_step(const W &w, std::int64_t step, Span<std::int8_t> columns, Span<st
     if (kind == REDUNDANT_ROW) {
         rows[i] = BASIC;
     } else if (kind == FIXED_COLUMN) {
-        columns[j] = standing(w, j, w.payload(step, 0));
+        columns[j] = standing(w, j, w.payload(0, step));
     } else if (kind == FORCING_ROW) {
         rows[i] = BASIC;
         if (leaning > 0) {
-            rows[i] = w.payload(step, 0) > 0.0 ? LOWER : UPPER;
+            rows[i] = w.payload(0, step) > 0.0 ? LOWER : UPPER;
             columns[leaning - 1] = BASIC;
         }
     } else if (kind == SINGLETON_ROW) {
-        const Shared found = shared(columns[j], leaning, w.payload(step, 3), w.payload(step, 0));
+        const Shared found = shared(columns[j], leaning, w.payload(3, step), w.payload(0, step));
         rows[i] = found.giver;
         columns[j] = found.taker;
     } else if (kind == PARALLEL_ROW) {
-        const auto kept = static_cast<std::int64_t>(w.payload(step, 0));
-        const Shared found = shared(rows[kept], leaning, w.payload(step, 2), w.payload(step, 1));
+        const auto kept = static_cast<std::int64_t>(w.payload(0, step));
+        const Shared found = shared(rows[kept], leaning, w.payload(2, step), w.payload(1, step));
         rows[i] = found.giver;
         rows[kept] = found.taker;
     } else if (kind == RECEDING_COLUMN) {

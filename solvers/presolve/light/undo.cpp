@@ -32,8 +32,8 @@ double activity_of(const W &w, std::int64_t i, Span<const double> x, std::int64_
 
 /// The value of a column that was made slack of its row, and where that stands.
 template <class W> Chosen absorbed(const W &w, double rest, std::int64_t step, double scale) {
-    const double low = scaled(w.payload(step, 0), scale), high = scaled(w.payload(step, 1), scale);
-    const double a = w.payload(step, 2);
+    const double low = scaled(w.payload(0, step), scale), high = scaled(w.payload(1, step), scale);
+    const double a = w.payload(2, step);
     const std::int64_t j = w.column[step];
     const double least = scaled(w.lower[j], scale), most = scaled(w.upper[j], scale);
     const Chosen at_lower{(low - rest) / a, ROW_AT_LOWER},
@@ -54,7 +54,7 @@ template <class W> Chosen absorbed(const W &w, double rest, std::int64_t step, d
 template <class W>
 Chosen far_enough(const W &w, Span<const double> activity, std::int64_t j, std::int64_t step,
                   double scale) {
-    const bool down = w.payload(step, 0) < 0.0;
+    const bool down = w.payload(0, step) < 0.0;
     Chosen chosen{nearest_to_zero(scaled(w.lower[j], scale), scaled(w.upper[j], scale)), -1};
     for (std::int64_t entry = w.by_column.indptr[j]; entry < w.by_column.indptr[j + 1]; ++entry) {
         const std::int64_t i = w.by_column.indices[entry];
@@ -74,9 +74,9 @@ Chosen far_enough(const W &w, Span<const double> activity, std::int64_t j, std::
 
 /// Share a merged column out to the two it was made of, one of them at a bound if possible.
 template <class W> Place split(const W &w, Span<double> x, std::int64_t step, double scale) {
-    const std::int64_t k = w.column[step], j = static_cast<std::int64_t>(w.payload(step, 0));
-    const double ratio = w.payload(step, 1);
-    const double low = scaled(w.payload(step, 2), scale), high = scaled(w.payload(step, 3), scale);
+    const std::int64_t k = w.column[step], j = static_cast<std::int64_t>(w.payload(0, step));
+    const double ratio = w.payload(1, step);
+    const double low = scaled(w.payload(2, step), scale), high = scaled(w.payload(3, step), scale);
     const double at_lower = ratio * scaled(w.lower[k], scale);
     const double at_upper = ratio * scaled(w.upper[k], scale);
     const double least = std::min(at_lower, at_upper), most = std::max(at_lower, at_upper);
@@ -120,7 +120,7 @@ void undo_point(const Record<Index> &w, Span<double> x, Span<double> activity,
             continue;
         }
         if (w.kind[step] == FIXED_COLUMN) {
-            x[j] = scale * w.payload(step, 0);
+            x[j] = scale * w.payload(0, step);
         } else {
             const Chosen chosen = w.kind[step] == RECEDING_COLUMN
                                       ? far_enough(w, activity, j, step, scale)
@@ -151,7 +151,7 @@ double reduced_cost(const W &w, std::int64_t j, Span<const double> y, std::int64
 /// column that fixes it.
 template <class W>
 Chosen forcing_dual(const W &w, std::int64_t i, Span<const double> z, std::int64_t step) {
-    const bool to_most = w.payload(step, 0) > 0.0;
+    const bool to_most = w.payload(0, step) > 0.0;
     Chosen chosen{0.0, 0};
     for (std::int64_t entry = w.by_row.indptr[i]; entry < w.by_row.indptr[i + 1]; ++entry) {
         const std::int64_t j = w.by_row.indices[entry];
@@ -198,23 +198,23 @@ void undo_duals_of(const W &w, std::int64_t step, Span<double> y, Span<double> z
         charge(w, i, y[i], z, step);
     } else if (kind == SINGLETON_ROW) {
         leaning[step] = sign_of(z[j]);
-        if (leans_back(z[j], w.payload(step, 3))) {
-            y[i] = z[j] / w.payload(step, 0);
+        if (leans_back(z[j], w.payload(3, step))) {
+            y[i] = z[j] / w.payload(0, step);
             z[j] = 0.0;
         }
     } else if (kind == PARALLEL_ROW) {
-        const auto kept = static_cast<std::int64_t>(w.payload(step, 0));
+        const auto kept = static_cast<std::int64_t>(w.payload(0, step));
         leaning[step] = sign_of(y[kept]);
-        if (leans_back(y[kept], w.payload(step, 2))) {
-            y[i] = y[kept] / w.payload(step, 1); // both together charge what one did
+        if (leans_back(y[kept], w.payload(2, step))) {
+            y[i] = y[kept] / w.payload(1, step); // both together charge what one did
             y[kept] = 0.0;
         }
     } else if (is_absorbed(kind)) {
         // the row's other columns got back what they were charged: their z stays
-        z[j] = -w.payload(step, 2) * y[i];
-        y[i] += scale * w.payload(step, 3);
+        z[j] = -w.payload(2, step) * y[i];
+        y[i] += scale * w.payload(3, step);
     } else if (kind == PARALLEL_COLUMN) {
-        z[j] = w.payload(step, 1) * z[static_cast<std::int64_t>(w.payload(step, 0))];
+        z[j] = w.payload(1, step) * z[static_cast<std::int64_t>(w.payload(0, step))];
     } else if (j >= 0) {
         z[j] = reduced_cost(w, j, y, step, scale);
     }
@@ -256,8 +256,8 @@ template <class Index> void forward_point(const Record<Index> &w, Span<double> x
     check_length("x", x.size(), w.columns());
     for (std::int64_t step = 0; step < w.count[STEPS]; ++step)
         if (w.kind[step] == PARALLEL_COLUMN)
-            x[static_cast<std::int64_t>(w.payload(step, 0))] +=
-                w.payload(step, 1) * x[w.column[step]];
+            x[static_cast<std::int64_t>(w.payload(0, step))] +=
+                w.payload(1, step) * x[w.column[step]];
 }
 
 /// Change ``y`` (m,) so that its living entries are duals of the reduced problem.
@@ -269,9 +269,9 @@ template <class Index> void forward_duals(const Record<Index> &w, Span<double> y
     for (std::int64_t step = 0; step < w.count[STEPS]; ++step) {
         const std::int64_t i = w.row[step];
         if (is_absorbed(w.kind[step]))
-            y[i] -= w.payload(step, 3);
+            y[i] -= w.payload(3, step);
         else if (w.kind[step] == PARALLEL_ROW)
-            y[static_cast<std::int64_t>(w.payload(step, 0))] += w.payload(step, 1) * y[i];
+            y[static_cast<std::int64_t>(w.payload(0, step))] += w.payload(1, step) * y[i];
     }
 }
 

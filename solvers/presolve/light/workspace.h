@@ -113,8 +113,8 @@ template <class Index> void check(const Workspace<Index> &w) {
     check_length("kind", w.kind.size(), m + n);
     check_length("row", w.row.size(), m + n);
     check_length("column", w.column.size(), m + n);
-    check_length("payload", w.payload.shape(0), m + n);
-    check_length("payload", w.payload.shape(1), 4);
+    check_length("payload", w.payload.shape(0), 4);
+    check_length("payload", w.payload.shape(1), m + n);
     check_length("count", w.count.size(), COUNTERS);
     check_length("total", w.total.size(), 1);
 }
@@ -148,8 +148,8 @@ template <class Index> void check(const Record<Index> &w) {
     check_length("kind", w.kind.size(), w.count[STEPS]);
     for (const auto &one : {w.row, w.column})
         check_length("row or column", one.size(), w.count[STEPS]);
-    check_length("payload", w.payload.shape(0), w.count[STEPS]);
-    check_length("payload", w.payload.shape(1), 4);
+    check_length("payload", w.payload.shape(0), 4);
+    check_length("payload", w.payload.shape(1), w.count[STEPS]);
 }
 
 /// Whether the work allowed is done, or a contradiction was found.
@@ -165,10 +165,12 @@ std::int64_t note(const W &w, Kind kind, std::int64_t row, std::int64_t column, 
     w.kind[step] = kind;
     w.row[step] = row;
     w.column[step] = column;
-    w.payload(step, 0) = first;
-    w.payload(step, 1) = second;
-    w.payload(step, 2) = third;
-    w.payload(step, 3) = fourth;
+    int place = 0;
+    for (const double figure : {first, second, third, fourth}) {
+        if (figure != 0.0) // what nobody writes to takes no memory
+            w.payload(place, step) = figure;
+        ++place;
+    }
     return step;
 }
 

@@ -10,7 +10,7 @@ The loops are in C++, beside this file; ``workspace.h`` has what they share.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -61,7 +61,7 @@ class Workspace(NamedTuple):
 
     ``by_row`` and ``by_column`` are A and its transpose. ``row_size`` (m,) is the
     largest magnitude in each row, ``*_length`` counts living entries, and ``*_changed`` says what
-    is worth another look. ``kind``, ``row``, ``column`` (m + n,) and ``payload`` (m + n, 4)
+    is worth another look. ``kind``, ``row``, ``column`` (m + n,) and ``payload`` (4, m + n)
     record the steps.
     """
 
@@ -119,7 +119,7 @@ def begin(problem: Problem, work_limit: int, threads: int = 1) -> Workspace:
         kind=np.empty(m + n, dtype=np.int8),
         row=np.empty(m + n, dtype=np.int64),
         column=np.empty(m + n, dtype=np.int64),
-        payload=np.empty((m + n, 4)),
+        payload=np.zeros((4, m + n)),
         count=count,
         total=np.array([problem.offset]),
     )
@@ -159,6 +159,7 @@ class KeptRecord:
     by_column: SparseRows
     vectors: Mapping[str, Changed]
     steps: Mapping[str, npt.NDArray[Any]]
+    payload: Sequence[Changed]
 
     @classmethod
     def of(cls, problem: Problem, w: Workspace, threads: int = 1) -> KeptRecord:
@@ -171,11 +172,14 @@ class KeptRecord:
             "column_removed": np.broadcast_to(alive, n),
         }
         short = index_type(m + n)
-        kinds = {"kind": np.int8, "row": short, "column": short, "payload": np.float64}
+        kinds = {"kind": np.int8, "row": short, "column": short}
         done = int(w.count[STEPS])
         steps = {name: getattr(w, name)[:done].astype(kind) for name, kind in kinds.items()}
         vectors = {name: Changed.of(one, getattr(w, name)) for name, one in own.items()}
-        return cls(w.by_row, _columns_gone(w, threads), vectors, steps | {"count": w.count})
+        none = np.broadcast_to(0.0, done)
+        payload = [Changed.of(none, figures[:done].copy()) for figures in w.payload]
+        steps |= {"count": w.count}
+        return cls(w.by_row, _columns_gone(w, threads), vectors, steps, payload)
 
     def whole(self) -> Record:
         """Return the record as compiled loops read it."""
@@ -184,7 +188,8 @@ class KeptRecord:
             for name, one in self.steps.items()
         }
         vectors = {name: one.whole() for name, one in self.vectors.items()}
-        return Record(self.by_row, self.by_column, **vectors, **steps)
+        payload = np.stack([one.whole() for one in self.payload])
+        return Record(self.by_row, self.by_column, **vectors, **steps, payload=payload)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """PDLP's route: its shares, which device has the memory, the way to a vertex, and near misses."""
 
 import threading
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -310,3 +311,22 @@ def test_what_follows_an_answer_from_the_cpu_asks_for_no_gpu_again(monkeypatch):
     assert asked[0] == "cuda:all"
     assert len(asked) > 1
     assert set(asked[1:]) == {"cpu"}
+
+
+def test_nothing_is_held_of_the_reduced_model_while_the_answer_is_checked(monkeypatch):
+    solve, check, left = first_order.solve, pdlp._polish, []
+
+    def solved(reduced, *arguments, **named):
+        left.append(weakref.ref(reduced))
+        return solve(reduced, *arguments, **named)
+
+    def checked(*arguments):
+        assert left[-1]() is None
+        return check(*arguments)
+
+    monkeypatch.setattr(first_order, "solve", solved)
+    monkeypatch.setattr(pdlp, "_polish", checked)
+    problem = gpu_bridge.read(ADLITTLE)
+    outcome = gpu_bridge.solve(problem, method="pdlp", device="cpu", crossover="off")
+    assert outcome.solution_status is SolutionStatus.OPTIMAL
+    assert len(left) == 1
