@@ -35,10 +35,10 @@ OBSERVED = 20
 EARLIEST, EARLIEST_SECONDS = 0.35, 0.3
 """Part of it, and seconds at most, before which interior point is not prepared: early enough to be
 ready when it may iterate. Where it was prepared from a tenth on, PDLP took 0.50 and 0.52 s to end
-two models on an H200 that it ends in 0.45 alone, and 0.485 and 0.48 from a quarter on. Until the
-latter PDLP has to have told an error. Of an energy system with 4.5 million nonzeros the first one
-comes after 0.8 s, and no later beside the layout of interior point; `auto` took 9.2 s to 1e-6 so,
-and 10.1 where that waited for an error (H200, means of three and four calls)."""
+two models on an H200 that it ends in 0.45 alone, and 0.485 and 0.48 from a quarter on. No
+error of PDLP is waited for: that of an energy system with 4.5 million nonzeros comes after 0.8 s,
+and no later beside the layout of interior point; `auto` took 9.2 s to 1e-6 so, and 10.1 where that
+waited (H200, means of three and four calls)."""
 
 BEGINS, BEGINS_SECONDS = 0.6, 1.0
 """Part of it, and seconds at most, before which it does not iterate, and PDLP makes no room for it.
@@ -202,14 +202,13 @@ class Turns:
     def _leaves(self, now: float, share: float, optimism: float, *, unknown: bool) -> bool:
         """Whether PDLP leaves interior point a share of its time.
 
-        ``unknown`` is what is assumed while it has told little, or nothing for some time.
+        ``unknown`` is what is assumed while it has told little, or nothing yet.
         """
         whole = self.interior_seconds
         if now < min(EARLIEST * whole, EARLIEST_SECONDS):
             return False
         if self.reports < OBSERVED:
-            silent = self.reports == 0 and now < EARLIEST_SECONDS
-            return now >= whole or (unknown and not silent)
+            return now >= whole or unknown
         return optimism * (self._forecast.end(now) - now) > share * whole
 
 
