@@ -15,7 +15,7 @@ behind in its thread and the model stays as it was.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -99,16 +99,14 @@ def _reduction(
     return Reduction(reduced, back, forward=_way_there(session, problem))
 
 
+@dataclass(frozen=True, eq=False)
 class _WayBack:
     """Maps outcomes of the reduced problem to the original, through HiGHS's postsolve."""
 
-    def __init__(
-        self, problem: Problem, prepared: Prepared, session: Session, channel: ProgressChannel
-    ) -> None:
-        self._problem = problem
-        self._prepared = prepared
-        self._session = session
-        self._channel = channel
+    _problem: Problem
+    _prepared: Prepared
+    _session: Session
+    _channel: ProgressChannel
 
     def __call__(self, outcome: Outcome) -> Outcome:
         """Return ``outcome`` in the space of the original problem."""

@@ -105,18 +105,14 @@ def _numbers(entries: list[Any], known: dict[int, Any]) -> npt.NDArray[np.int32]
     return np.fromiter(map(number.__getitem__, map(id, entries)), np.int32, len(entries))
 
 
+@dataclass(eq=False)
 class _Places:
     """Where the entries (k,) of a model stand in its matrices, looked for at the second look."""
 
-    def __init__(
-        self,
-        row_of: RowArray,
-        column_of: npt.NDArray[np.int32],
-        whole: SparseRows,
-        used: BoolArray,
-    ) -> None:
-        self._row_of, self._column_of = row_of, column_of
-        self._whole, self._used = whole, used
+    _row_of: RowArray
+    _column_of: npt.NDArray[np.int32]
+    _whole: SparseRows
+    _used: BoolArray
 
     @cached_property
     def in_whole(self) -> IndexArray | None:

@@ -71,28 +71,20 @@ class Lighter:
         )
 
 
+@dataclass(eq=False)
 class Lists:
-    """Makes lists of completions of up to ``most`` states.
+    """Makes lists of completions."""
 
-    Parameters
-    ----------
-    profit, weight : (n,) int64 arrays
-        Of all items, by rising weight.
-    capacity, most : int
-    go_on : callable
-        Told the states visited; returns whether there are time and work left.
-    """
+    _profit: IntArray
+    _weight: IntArray
+    """(n,) int64 each: of all items, by rising weight."""
+    _capacity: int
+    _most: int
+    """States of a list, at most."""
+    _go_on: Callable[[int], bool]
+    """Told the states visited; returns whether there are time and work left."""
 
-    def __init__(
-        self,
-        profit: IntArray,
-        weight: IntArray,
-        capacity: int,
-        most: int,
-        go_on: Callable[[int], bool],
-    ) -> None:
-        self._profit, self._weight = profit, weight
-        self._capacity, self._most, self._go_on = capacity, most, go_on
+    def __post_init__(self) -> None:
         self._now, self._then = self._empty(FIRST_ROOM), self._empty(FIRST_ROOM)
         self._grain = 0
 
@@ -178,33 +170,22 @@ class Rising:
         return int(self.clusters[cluster]), int(self.clusters[cluster + 1])
 
 
+@dataclass(eq=False)
 class Climb:
-    """A list of packings of the items treated so far, as long as they may reach ``target``.
+    """A list of packings of the items treated so far, as long as they may reach a target."""
 
-    Parameters
-    ----------
-    items : Rising
-    lists : Lists
-        Makes lists of completions.
-    above : sequence of Completions
-        For each cluster, what the heavier ones add.
-    target, most : int
-        The profit asked for, and the states that the list may have.
-    go_on : callable
-        Told the states visited; returns whether there are time and work left.
-    """
+    _items: Rising
+    _lists: Lists
+    _above: Sequence[Completions]
+    """For each cluster, what the heavier ones add."""
+    _target: int
+    """The profit asked for."""
+    _most: int
+    """States that the list may have."""
+    _go_on: Callable[[int], bool]
+    """Told the states visited; returns whether there are time and work left."""
 
-    def __init__(
-        self,
-        items: Rising,
-        lists: Lists,
-        above: Sequence[Completions],
-        target: int,
-        most: int,
-        go_on: Callable[[int], bool],
-    ) -> None:
-        self._items, self._lists, self._above = items, lists, above
-        self._target, self._most, self._go_on = target, most, go_on
+    def __post_init__(self) -> None:
         self._one, self._other = empty_states(FIRST_ROOM), empty_states(FIRST_ROOM)
         for values in self._one:
             values[0] = 0

@@ -57,25 +57,19 @@ def highest_bound(bounds: list[float], profit: int) -> int:
     return max(int(np.floor(max(bounds, default=0.0))), profit)
 
 
+@dataclass(eq=False)
 class WorkerPool:
     """Threads that grow trees."""
 
-    def __init__(
-        self,
-        pool: ThreadPoolExecutor,
-        progress: Progress,
-        found: Subproblems,
-        best: Best,
-        heuristics: PrimalHeuristics,
-        report: Tell,
-    ) -> None:
-        self._pool = pool
-        self._progress = progress
-        self._found = found
-        self._best = best
-        self._heuristics = heuristics
-        self._report = report
-        self._told = best.profit
+    _pool: ThreadPoolExecutor
+    _progress: Progress
+    _found: Subproblems
+    _best: Best
+    _heuristics: PrimalHeuristics
+    _report: Tell
+
+    def __post_init__(self) -> None:
+        self._told = self._best.profit
         self._spent = 0
 
     def grow(self, trees: list[Tree], work: int) -> None:
