@@ -106,6 +106,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "knapsack.multidimensional.primal_heuristics.STEPS_PER_GPU_TRIAL",
         "knapsack.multidimensional.primal_heuristics.TEMPERINGS",
         "mip.proof_stage.MOST_THREADS",
+        "pdlp.execution.on_gpu.LEFT_FREE",
         "pdlp.layout.ON_DEVICE_FROM",
         "pdlp.repair.GPU_FROM_NONZEROS",
     ),

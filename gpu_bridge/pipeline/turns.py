@@ -3,7 +3,7 @@
 Both are launched from one process, so each takes the interpreter's lock and the GPU from the other.
 Interior point's time follows from the size of a model, PDLP's from how its error has fallen so far:
 it goes on alone while it is likely to be over first, and stands still while interior point iterates
-else. If that takes longer than it should, both go on, PDLP by launches of half an iteration each.
+else. If that takes longer than it should, both go on, PDLP with a part of the multiprocessors.
 """
 
 from __future__ import annotations

@@ -34,6 +34,9 @@ ALL_GPUS = "cuda:all"
 
 _NUMBERED = re.compile(r"cuda:[0-9]+(,[0-9]+)*")
 
+FIRST = -5
+"""Priority of a stream whose work goes first; CUDA takes the nearest that a GPU has."""
+
 CUDA_OUT_OF_MEMORY = 2
 """Status of driver and runtime calls that found the memory exhausted."""
 
@@ -80,6 +83,10 @@ class Device:
         At its end the stream is waited for, unless ``is_lost`` says that its work will not end.
         """
         return nullcontext() if self.kind == "cpu" else _OwnStream(self.index, is_lost)
+
+    def activate_first(self) -> AbstractContextManager[Any]:
+        """Return the same; its stream's work begins before what others have queued."""
+        return nullcontext() if self.kind == "cpu" else _OwnStream(self.index, None, FIRST)
 
     def to_device(self, array: npt.NDArray[Any]) -> Any:
         """Return a contiguous copy of a host array in this device's memory."""
@@ -153,9 +160,10 @@ _attributes: Slot[dict[tuple[type[Device], int], Mapping[str, int]]] = Slot(
 class _OwnStream:
     """Makes a GPU and a fresh non-blocking stream current, and puts the old ones back."""
 
-    def __init__(self, index: int, is_lost: Callable[[], bool] | None) -> None:
+    def __init__(self, index: int, is_lost: Callable[[], bool] | None, priority: int = 0) -> None:
         self._index = index
         self._is_lost = is_lost
+        self._priority = priority
 
     def __enter__(self) -> None:
         import cupy
@@ -163,7 +171,7 @@ class _OwnStream:
         self._device = cupy.cuda.Device(self._index)
         self._device.__enter__()
         before = cupy.cuda.get_current_stream()
-        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._stream = cupy.cuda.Stream(non_blocking=True, priority=self._priority)
         # what a caller has put on the GPU may still be on its way
         self._stream.wait_event(before.record())
         self._stream.__enter__()

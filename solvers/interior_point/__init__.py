@@ -139,7 +139,7 @@ def _where_it_ends(
     if device.kind != "cuda":
         return solve_on(device)
     try:
-        with device.activate():
+        with device.activate_first():
             outcome = solve_on(device)
     except Exception as error:
         if not (isinstance(error, DeviceError) or device.is_out_of_memory(error)):

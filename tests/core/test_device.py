@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -188,3 +188,35 @@ def test_gpu_is_described():
     with device.activate():
         there = device.to_device(np.arange(5.0))
         assert device.to_host(there * 2).tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+
+
+def test_a_stream_that_goes_first_has_a_higher_priority(monkeypatch):
+    priorities = []
+
+    class Stream:
+        def __init__(self, *, non_blocking, priority):
+            assert non_blocking
+            priorities.append(priority)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def wait_event(self, event):
+            pass
+
+        def synchronize(self):
+            pass
+
+    before = SimpleNamespace(record=lambda: None)
+    cuda = SimpleNamespace(
+        Device=lambda index: nullcontext(), Stream=Stream, get_current_stream=lambda: before
+    )
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(cuda=cuda))
+    for activated in (GPU.activate(), GPU.activate_first()):
+        with activated:
+            pass
+    assert priorities == [0, module.FIRST]
+    assert module.FIRST < 0

@@ -188,7 +188,7 @@ class PretendedGpu(Device):
         )
         return SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool)
 
-    def activate(self) -> Any:
+    def activate_first(self) -> Any:
         return Stream(next(_numbers))
 
     def to_device(self, array: Any) -> Any:

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from solvers.pdlp.control import SIZE, Control, Stop
-from solvers.pdlp.execution.on_gpu import AMONG_OTHERS, BlocksOnGpu, ExecutionMode, Synchronisation
+from solvers.pdlp.execution import on_gpu
+from solvers.pdlp.execution.on_gpu import (
+    LEFT_FREE,
+    BlocksOnGpu,
+    ExecutionMode,
+    Synchronisation,
+)
 from solvers.pdlp.settings import DEFAULT
 
 INTERVAL = DEFAULT.restart.check_interval
@@ -21,12 +27,13 @@ class Gpu:
 
     def __init__(self) -> None:
         self.clock, self.launched, self.events = 0.0, list[ExecutionMode](), 0
+        self.processors = 100
         self.cuda = SimpleNamespace(
             Event=self._event,
             get_current_stream=lambda: None,
             get_elapsed_time=lambda began, done: done.at - began.at,
             alloc_pinned_memory=bytearray,
-            Device=lambda: SimpleNamespace(attributes={"MultiProcessorCount": 100}),
+            Device=lambda: SimpleNamespace(attributes={"MultiProcessorCount": self.processors}),
         )
 
     def _event(self, *, disable_timing: bool = False) -> Any:
@@ -61,7 +68,7 @@ def blocks_on(gpu: Gpu, shared: bool) -> tuple[BlocksOnGpu, SimpleNamespace]:
     def get(stream: Any, out: Any, blocking: bool) -> None:
         out[...] = control
 
-    side = SimpleNamespace(nonzeros=100_000, units=400)
+    side = SimpleNamespace(nonzeros=100_000, units=200)
     problem = SimpleNamespace(
         device=SimpleNamespace(xp=gpu),
         coefficients=SimpleNamespace(by_row=side, by_column=side),
@@ -86,12 +93,29 @@ def test_each_mode_is_timed_once_and_the_fastest_runs_the_rest(gpu: Gpu) -> None
     assert gpu.events == 4
 
 
-def test_beside_another_engine_nothing_is_timed(gpu: Gpu) -> None:
-    blocks, progress = blocks_on(gpu, shared=True)
-    run(blocks)
-    run(blocks, count=7)
-    assert gpu.launched == [AMONG_OTHERS] * 2
+@pytest.mark.parametrize(("processors", "blocks"), [(200, 100), (100, 100 - LEFT_FREE), (20, 1)])
+def test_beside_another_engine_the_best_mode_leaves_room_and_is_not_timed(
+    processors: int, blocks: int, gpu: Gpu
+) -> None:
+    gpu.processors = processors
+    ours, progress = blocks_on(gpu, shared=True)
+    for count in (INTERVAL, 7):
+        run(ours, count)
+    assert gpu.launched == [ExecutionMode(Synchronisation.FLOW, min(blocks, processors))] * 2
     assert gpu.events == 0
     progress.shares_gpu = False
-    run(blocks)
-    assert gpu.launched[-1].kind is Synchronisation.FLOW
+    for _ in range(2):
+        run(ours)
+    progress.shares_gpu = True
+    run(ours)
+    assert gpu.launched[-1].kind is Synchronisation.BARRIER
+    assert gpu.launched[-1].thread_blocks <= max(1, processors - LEFT_FREE)
+
+
+def test_launches_of_each_half_leave_room_anyway(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        on_gpu, "execution_modes", lambda *_: (ExecutionMode(Synchronisation.LAUNCHES),)
+    )
+    ours, _ = blocks_on(gpu, shared=True)
+    run(ours)
+    assert gpu.launched == [ExecutionMode(Synchronisation.LAUNCHES)]

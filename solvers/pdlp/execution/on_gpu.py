@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -60,11 +60,12 @@ class ExecutionMode:
     thread_blocks: int = 0
 
 
-AMONG_OTHERS = ExecutionMode(Synchronisation.LAUNCHES)
-"""The mode beside another engine on the same GPU, whose launches get in between. Beside iterations
-of interior point on an energy system of 365 hours these took 2.36 s on an H200 instead of 2.31, and
-PDLP made 0.9 of its iterations; threads that stay took all multiprocessors and let them through
-between blocks only, so that they had not ended after 9 s."""
+LEFT_FREE = 32
+"""Multiprocessors that threads which stay leave to another engine at work on the same GPU, whose
+launches go first (``Device.activate_first``). Interior point took 1.92 s for an energy system of
+365 hours on an H200, alone as beside them, and 2.44 beside launches of each half of an iteration,
+which made 0.83 of PDLP's iterations instead of 0.98. On ``lp22`` it took 0.77 s alone, 1.09 beside
+them and 0.82 beside launches, but these made 0.60 of the iterations instead of 0.95."""
 
 
 def execution_modes(
@@ -109,6 +110,8 @@ class BlocksOnGpu:
             execution_modes(state.problem.coefficients, state.settings, self._cupy)
         )
         self._first = self._untried[0]
+        processors = int(self._cupy.cuda.Device().attributes["MultiProcessorCount"])
+        self._most_beside = max(1, processors - LEFT_FREE)
         self._milliseconds: dict[ExecutionMode, float] = {}
         self._graphs: dict[ExecutionMode, Any] = {}
         self._memory: dict[Synchronisation, tuple[Any, ...]] = {}
@@ -122,7 +125,7 @@ class BlocksOnGpu:
         """Queue a block of so many iterations, and the copy of its record."""
         event, shared = self._cupy.cuda.Event, self._progress.shares_gpu
         is_whole = count == self._state.settings.restart.check_interval
-        mode = AMONG_OTHERS if shared else self._choose() if is_whole else self._best()
+        mode = self._among_others() if shared else self._choose() if is_whole else self._best()
         timed = None
         if is_whole:
             graph = self._graph(mode, count)
@@ -163,6 +166,11 @@ class BlocksOnGpu:
         if not self._milliseconds:
             return self._first
         return min(self._milliseconds, key=self._milliseconds.__getitem__)
+
+    def _among_others(self) -> ExecutionMode:
+        """Return the mode beside another engine, whose launches need room."""
+        best = self._best()
+        return replace(best, thread_blocks=min(best.thread_blocks, self._most_beside))
 
     def _graph(self, mode: ExecutionMode, count: int) -> Any:
         """Return the launches of a full block as a CUDA graph, recorded at its first use."""
