@@ -16,7 +16,7 @@ on a GPU, once per (family, number type, index type, GPU).
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import ModuleType, SimpleNamespace
@@ -61,6 +61,20 @@ class Bound:
         """Return the kernel with other values of its last arguments, all of kind ``int``."""
         kept = self.arguments[: -len(integers)]
         return Bound(self.function, self.shape, (*kept, *map(np.int32, integers)))
+
+
+def recorded(stream: Any, launches: Iterable[Callable[[], object]]) -> Any:
+    """Return launches on the current stream, which are compiled by now, as a CUDA graph.
+
+    The default stream cannot be recorded.
+    """
+    stream.begin_capture()
+    try:
+        for launch in launches:
+            launch()
+    finally:
+        graph = stream.end_capture()
+    return graph
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -226,25 +227,25 @@ def find_dual_ray(state: State, progress: Progress) -> FloatArray | None:
     With six million nonzeros a proof takes 0.3 s of a core, and a look up to twelve. So the clock
     is asked before each proof, and before each candidate is judged.
     """
-    problem = state.problem.original
-    for candidate in dual_ray_candidates(state, progress):
-        for candidate_ray in cleaned(candidate):
-            if progress.should_stop():
-                return None
-            if proves_infeasible(problem, candidate_ray):
-                return candidate_ray
-    return None
+    proves = partial(proves_infeasible, state.problem.original)
+    return _first_proof(dual_ray_candidates(state, progress), proves, progress)
 
 
 def find_primal_ray(state: State, progress: Progress) -> FloatArray | None:
     """Return a proven improving recession direction (n,) from the primal ones, or None."""
-    problem = state.problem.original
-    for candidate in primal_ray_candidates(state, progress):
-        for candidate_ray in cleaned(candidate):
+    proves = partial(proves_unbounded, state.problem.original)
+    return _first_proof(primal_ray_candidates(state, progress), proves, progress)
+
+
+def _first_proof(
+    candidates: Iterable[FloatArray], proves: Callable[[FloatArray], bool], progress: Progress
+) -> FloatArray | None:
+    for candidate in candidates:
+        for ray in cleaned(candidate):
             if progress.should_stop():
                 return None
-            if proves_unbounded(problem, candidate_ray):
-                return candidate_ray
+            if proves(ray):
+                return ray
     return None
 
 
@@ -290,7 +291,8 @@ def _directions(
         found -= to_host(side.anchor)
         return found
 
-    for make in (lambda: to_host(side.difference), way, lambda: to_host(side.projection)):
+    made = (partial(to_host, side.difference), way, partial(to_host, side.projection))
+    for make in made:
         if progress.should_stop():
             return
         yield make()

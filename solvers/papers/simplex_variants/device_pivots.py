@@ -11,7 +11,7 @@ import scipy.sparse.linalg as sparse
 
 from solvers.core.device import Device
 from solvers.core.problem import FloatArray
-from solvers.kernels.family import Family
+from solvers.kernels.family import Family, recorded
 from solvers.papers.simplex_variants.basic_solution import PENALTY, Basis, basis_matrix, positions
 from solvers.papers.simplex_variants.kernels import layout as word
 from solvers.papers.simplex_variants.kernels.iterate import ITERATE
@@ -277,22 +277,11 @@ class GraphsPivots(DevicePivots):
             super()._iterate(count)
             return
         if self._graph is None:
-            self._graph = self._recorded()
+            launches = [self._launcher(call) for call in self.pivot_calls()]
+            stream = self.space.device.xp.cuda.get_current_stream()
+            self._graph = recorded(stream, launches * GRAPH_ITERATIONS)
         for _ in range(-(-count // GRAPH_ITERATIONS)):
             self._graph.launch()
-
-    def _recorded(self) -> Any:
-        """Record the launches of a batch; the default stream cannot be recorded."""
-        launches = [self._launcher(call) for call in self.pivot_calls()]
-        stream = self.space.device.xp.cuda.get_current_stream()
-        stream.begin_capture()
-        try:
-            for _ in range(GRAPH_ITERATIONS):
-                for launch in launches:
-                    launch()
-        finally:
-            graph = stream.end_capture()
-        return graph
 
 
 def _same(basic: Basis, other: Basis | None) -> bool:

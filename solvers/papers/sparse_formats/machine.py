@@ -18,6 +18,7 @@ import numpy as np
 
 from solvers.core.device import Device, cpu
 from solvers.core.machine import usable_cores
+from solvers.kernels.family import recorded
 from solvers.papers.sparse_formats.kernels.bandwidth import BANDWIDTH
 
 REPEATS = 9
@@ -113,12 +114,10 @@ def _on_gpu(device: Device, work: Callable[[], object], graph: bool, repeats: in
         calls = _calls(timed(work))
         if not graph:
             return [timed(lambda: several(calls)) / calls for _ in range(repeats)]
-        stream.begin_capture()
-        several(calls)
-        recorded = stream.end_capture()
-        recorded.launch(stream)
+        whole = recorded(stream, [work] * calls)
+        whole.launch(stream)
         stream.synchronize()
-        return [timed(lambda: recorded.launch(stream)) / calls for _ in range(repeats)]
+        return [timed(lambda: whole.launch(stream)) / calls for _ in range(repeats)]
 
 
 def _calls(seconds: float) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from solvers.core.progress import Progress
+from solvers.kernels.family import recorded
 from solvers.pdlp.control import SIZE, Stop
 from solvers.pdlp.execution.on_cpu import (
     column_measure_arguments,
@@ -222,17 +223,6 @@ class _SetToZero:
 
     def __call__(self) -> None:
         self._set(self._array.data.ptr, 0, self._array.nbytes, self._stream.ptr)
-
-
-def recorded(stream: Any, launches: list[Launch]) -> Any:
-    """Return launches, which are compiled by now, as a CUDA graph."""
-    stream.begin_capture()
-    try:
-        for launch in launches:
-            launch()
-    finally:
-        graph = stream.end_capture()
-    return graph
 
 
 def single_steps(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from solvers.kernels.family import Family
+from solvers.kernels.family import Family, recorded
 from solvers.simplex.dense_gpu import control as word
 from solvers.simplex.dense_gpu.arrays import Arrays
 from solvers.simplex.dense_gpu.basis import DeviceBasis
@@ -151,19 +151,9 @@ class Batches:
         if kind not in self._graphs:
             # Compiles, which a capture forbids.
             launches = [step.bound() for step in self._steps(kind)]
-            self._graphs[kind] = self._record(launches)
+            stream = self._arrays.device.xp.cuda.get_current_stream()
+            self._graphs[kind] = recorded(stream, launches * UNIT)
         return self._graphs[kind]
-
-    def _record(self, launches: list[Callable[[], None]]) -> Any:
-        stream = self._arrays.device.xp.cuda.get_current_stream()
-        stream.begin_capture()
-        try:
-            for _ in range(UNIT):
-                for launch in launches:
-                    launch()
-        finally:
-            graph = stream.end_capture()
-        return graph
 
 
 HARRIS = 1e-7

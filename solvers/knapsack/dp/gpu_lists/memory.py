@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solvers.core.device import Device
+from solvers.kernels.family import recorded
 from solvers.knapsack.dp.gpu_lists.kernels.stages import (
     CONTROL_SIZE,
     FAMILY,
@@ -164,7 +165,10 @@ class GpuLists:
                     FAMILY[name](*arguments, threads=1)
 
             return run
-        return _recorded(self.device, [FAMILY.bind(name, *given) for name, given in calls])
+        stream = self.device.xp.cuda.get_current_stream()
+        graph = recorded(stream, [FAMILY.bind(name, *given) for name, given in calls])
+        launch_graph: Callable[[], None] = graph.launch  # which spares most of a launch's time
+        return launch_graph
 
     def _write_control(self) -> None:
         write(self._control, self.control)
@@ -194,19 +198,6 @@ def _blocks(device: Device) -> int:
         return 1
     attributes = device.xp.cuda.Device().attributes
     return int(attributes["MultiProcessorCount"]) * BLOCKS_PER_PROCESSOR
-
-
-def _recorded(device: Device, launches: list[Any]) -> Callable[[], None]:
-    """Return one call for launches: a CUDA graph, which spares most of a launch's time."""
-    stream = device.xp.cuda.get_current_stream()
-    stream.begin_capture()
-    try:
-        for launch in launches:
-            launch()
-    finally:
-        graph = stream.end_capture()
-    launch_graph: Callable[[], None] = graph.launch
-    return launch_graph
 
 
 class Budget:
