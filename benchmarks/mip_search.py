@@ -3,11 +3,11 @@
     python -m benchmarks.mip_search [--work 2e8] [--models a.mps.gz b.mps.gz]
         [--seconds 5] [--seeds 0 1 2] [--compare]
 
-First the synthetic models (half covering, half packing rows, binaries) and each
-preset of the walker: moves and entries visited per second, by the thread's own clock. Then, for
-the models given, the best feasible point in so many seconds of CPU time, without any LP behind
-it; with ``--compare`` the package ``localmip`` searches them first, on one thread for so many
-seconds by the wall clock, and the walker gets the CPU time that this took.
+First the synthetic models (half covering, half packing rows, binaries): moves and entries scored
+per second, by the thread's own clock. Then, for the models given, the best feasible point in so
+many seconds of CPU time, without any LP behind it; with ``--compare`` the package ``localmip``
+searches them first, on one thread for so many seconds by the wall clock, and the walkers get the
+CPU time that this took.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -28,9 +28,7 @@ from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import read
 from solvers.core.problem import FloatArray, Problem
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.cpu.layout import BALANCED, FAST, JUMP, V1, V2
-from solvers.mip.heuristics.local_search.cpu.walk import walk
-from solvers.mip.heuristics.local_search.cpu.walker import Walker
+from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
 from solvers.mip.model import MipModel, is_feasible
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (100_000, 80_000, 3)}
@@ -50,20 +48,15 @@ print("FOUND", search.get_obj_value() if search.is_feasible() else None,
 """
 """What the peer runs, in a process of its own: it ends the process on models it cannot read."""
 
-PRESETS = {"fast": FAST, "balanced": BALANCED, "v1": V1, "v2": V2, "jump": JUMP}
-"""Settings of the walkers, by name."""
-
 
 @dataclass(frozen=True)
 class Speed:
-    """How fast one preset walks on one model."""
+    """How fast walkers walk on one model."""
 
     model: str
-    preset: str
     moves_per_second: float
     entries_per_second: float
     entries_per_move: float
-    fewest_violated: int
 
 
 @dataclass(frozen=True)
@@ -97,21 +90,15 @@ def synthetic(rows: int, columns: int, per_row: int, seed: int = 0) -> MipModel:
     return MipModel.of(problem)
 
 
-def speed(name: str, model: MipModel, preset: str, work: int) -> Speed:
+def speed(name: str, model: MipModel, work: float) -> Speed:
     """Walk for so many entries after a start of a tenth of that."""
-    walker = Walker(model, PRESETS[preset], 0)
-    walker.run(work // 10)
+    walkers = walkers_on_cpu(model, lambda x, source: False, 0)
+    before = replace(walkers.run(Budget(work=0.1 * work)))
     began = time.thread_time()
-    report = walker.run(work)
+    after = walkers.run(Budget(work=work))
     seconds = max(time.thread_time() - began, 1e-9)
-    return Speed(
-        name,
-        preset,
-        report.moves / seconds,
-        report.work / seconds,
-        report.work / max(report.moves, 1),
-        report.violated,
-    )
+    moves, visited = after.moves - before.moves, after.visited - before.visited
+    return Speed(name, moves / seconds, visited / seconds, visited / max(moves, 1))
 
 
 def ours(name: str, problem: Problem, seconds: float, seed: int) -> Race:
@@ -128,7 +115,7 @@ def ours(name: str, problem: Problem, seconds: float, seed: int) -> Race:
         return better
 
     budget = Budget(stop=lambda: time.thread_time() - began > seconds)
-    walk(model, submit, budget, seed)
+    walkers_on_cpu(model, submit, seed).run(budget)
     sign = -1.0 if problem.maximize else 1.0
     return Race(
         name,
@@ -164,11 +151,6 @@ def localmip(name: str, path: str, seconds: float, seed: int) -> Race:
     return Race(name, "localmip", seed, value, None, float(spent))
 
 
-def speeds(work: int, models: Sequence[tuple[str, MipModel]]) -> list[Speed]:
-    """Measure every preset on every model."""
-    return [speed(name, model, preset, work) for name, model in models for preset in PRESETS]
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=float, default=2e8, help="entries visited for a speed")
@@ -178,10 +160,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--compare", action="store_true", help="run the package localmip, too")
     chosen = parser.parse_args(arguments)
 
-    tempo = speeds(int(chosen.work), [(name, synthetic(*size)) for name, size in SIZES.items()])
-    titles = ("model", "preset", "moves/s", "entries/s", "entries/move", "fewest violated")
+    tempo = [speed(name, synthetic(*size), chosen.work) for name, size in SIZES.items()]
+    titles = ("model", "moves/s", "entries/s", "entries/move")
     rows = [tuple(asdict(row).values()) for row in tempo]
-    print_table("walker, one thread", [Column(title, 3) for title in titles], rows)
+    print_table("walkers, one thread", [Column(title, 3) for title in titles], rows)
 
     races: list[Race] = []
     for path in chosen.models:
@@ -193,9 +175,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 seconds = races[-1].seconds or seconds
             races.append(ours(name, read(path), seconds, seed))
     if races:
-        titles = ("model", "solver", "seed", "objective", "first (s)", "CPU (s)")
+        heads = ("model", "solver", "seed", "objective", "first (s)", "CPU (s)")
         rows = [tuple(asdict(race).values()) for race in races]
-        print_table("best point, no LP", [Column(title, 8) for title in titles], rows)
+        print_table("best point, no LP", [Column(head, 8) for head in heads], rows)
     write_record(
         "mip_search",
         {"speed": [asdict(row) for row in tempo], "points": [asdict(race) for race in races]},

@@ -6,10 +6,8 @@
 
 The models of the first form are binary: half of the rows cover, the other half are weighted
 packings, and every column has a cost. Each figure is the rate of all walkers together over a slice
-of ``--seconds``, after one of the same length. Beside it stand the rate of one core, by a CPU
-walker of ``solvers.mip.heuristics.local_search.cpu``, and the rate that the notes on GPU
-heuristics (section 4.4) measured with plain code and a score of progress only, without an
-objective.
+of ``--seconds``, after one of the same length. Beside it stand the rate of one core, and the one
+that was measured with plain code and a score of progress only, without an objective.
 
 The second form is about the one walker that the whole GPU drives: its rounds, moves and entries per
 second, and the bytes that entries must move, index, coefficient, slack and weight, as a part of
@@ -46,7 +44,7 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL, TEAMS
 from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
 from solvers.mip.heuristics.local_search.gpu.layout import Layout, bytes_per_walker
 from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search.gpu.run import run_walkers, walkers_on_cpu
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool
 
@@ -64,10 +62,10 @@ NOTED = {
     "M": {1: 6.9e7, 4: 6.7e7, 12: 5.8e7},
     "L": {1: 3.9e7, 4: 3.9e7, 12: 5.2e7},
 }
-"""Moves per second that the notes measured on an H200, by model and rows sampled."""
+"""Moves per second of plain code on an H200, by model and rows sampled."""
 
 CORE_WORK = 2_000_000
-"""Entries that the CPU's walker visits in a trial."""
+"""Entries that walkers on the CPU score in a trial."""
 
 FIRST_ROUNDS, FIRST_SLICES = 100, 100
 """Rounds of a slice, and slices at most, in which a first point is looked for."""
@@ -131,14 +129,11 @@ def synthetic(name: str, seed: int) -> MipModel:
 
 
 def core_rate(model: MipModel, seed: int) -> float:
-    """Return the moves per second of one walker on one core, after a slice that loads."""
-    from solvers.mip.heuristics.local_search.cpu.layout import FAST
-    from solvers.mip.heuristics.local_search.cpu.walker import Walker
-
-    walker = Walker(model, FAST, seed)
-    walker.run(CORE_WORK // 10, np.inf)
+    """Return the moves per second of walkers on one core, after a slice that loads."""
+    walkers = walkers_on_cpu(model, lambda x, source: False, seed)
+    before = walkers.run(Budget(work=0.1 * CORE_WORK)).moves
     began = time.perf_counter()
-    moves = walker.run(CORE_WORK, np.inf).moves
+    moves = walkers.run(Budget(work=CORE_WORK)).moves - before
     return moves / (time.perf_counter() - began)
 
 

@@ -101,25 +101,23 @@ class Reducing:
             self._is_sweeping = False  # nobody waits for a walk
         infeasible_points.add(swept.x, swept.violated_rows)
         if swept.violated_rows <= CLOSE * incumbents.model.num_rows:
-            self._walk_from(swept.x, infeasible_points)
+            self._walk_on(infeasible_points)
 
-    def _walk_from(self, x: FloatArray, infeasible_points: InfeasiblePoints) -> None:
-        """Walk from an infeasible point (n,) of the original to a feasible one, for a while."""
-        from solvers.mip.heuristics.local_search.cpu.walk import walk
+    def _walk_on(self, infeasible_points: InfeasiblePoints) -> None:
+        """Walk from infeasible points of the original to a feasible one, for a while."""
+        from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
 
         solve, incumbents = self._solve, self._solve.incumbents
         work = LEAST_WALK + WALK_PER_ENTRY * incumbents.model.num_nonzeros
         budget = Budget(work=work, stop=lambda: solve.has_point or solve.is_over())
         seed = solve.options.seed
-        walk(
+        walkers_on_cpu(
             incumbents.model,
             incumbents.record,
-            budget,
             seed,
             pool=incumbents.pool,
-            start=x,
-            show_infeasible=infeasible_points.add,
-        )
+            infeasible_points=infeasible_points,
+        ).run(budget)
 
     def prepare(self, reduce: Reduce) -> HeuristicContext | None:
         """Reduce the problem and set up what heuristics share; None if the matter is settled."""

@@ -233,18 +233,6 @@ void tell_fields(Module &module, const char *kernel, const char *const *fields, 
     tell(module, "fields", PyUnicode_FromString(kernel), told);
 }
 
-void record(Module &module, const char *python_module, const char *type_name, std::size_t size,
-            std::initializer_list<std::pair<const char *, std::size_t>> offsets) {
-    PyObject *told = checked(PyDict_New());
-    for (const auto &[name, offset] : offsets) {
-        PyObject *number = checked(PyLong_FromSize_t(offset));
-        checked(PyDict_SetItemString(told, name, number) == 0);
-        Py_DECREF(number);
-    }
-    tell(module, "records", Py_BuildValue("(ss)", python_module, type_name),
-         Py_BuildValue("(nN)", static_cast<Py_ssize_t>(size), told));
-}
-
 void refuse(const char *text) { throw std::invalid_argument(text); }
 
 void refuse_length(const char *name, std::int64_t found, std::int64_t wanted) {

@@ -164,10 +164,6 @@ inline void expose_kernel(Module &module, const char *name, Result (*function)(V
 void constants(Module &module, const char *python_module,
                std::initializer_list<std::pair<const char *, double>> named);
 
-/// Tell of a structure of bytes that a Python module has as a NumPy type; a test compares them.
-void record(Module &module, const char *python_module, const char *type_name, std::size_t size,
-            std::initializer_list<std::pair<const char *, std::size_t>> offsets);
-
 /// Raise ValueError.
 [[noreturn]] void refuse(const char *text);
 
@@ -244,12 +240,6 @@ NATIVE_STRUCT(native::SparseRows<std::int64_t>, indptr, indices, data)
 /// Tell of constants that a Python module has by the same names.
 #define NATIVE_CONSTANTS(module, python_module, ...)                                               \
     native::constants(module, python_module, {NATIVE_EACH(NATIVE_CONSTANT, module, __VA_ARGS__)})
-
-#define NATIVE_OFFSET(structure, field) {#field, offsetof(structure, field)}
-/// Tell of a structure that a Python module has as a NumPy type with fields of the same names.
-#define NATIVE_RECORD(module, python_module, type_name, structure, ...)                            \
-    native::record(module, python_module, type_name, sizeof(structure),                            \
-                   {NATIVE_EACH(NATIVE_OFFSET, structure, __VA_ARGS__)})
 
 #define NATIVE_KERNEL(module, name) native::expose_kernel(module, #name, &name)
 #define NATIVE_KERNEL_BY_INDEX(module, name)                                                       \

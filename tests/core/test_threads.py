@@ -10,13 +10,17 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from solvers.core.device import cpu
 from solvers.core.errors import EngineError
 from solvers.core.progress import DetachableProgress, Progress
 from solvers.core.threads import StopFlag, left_behind, run_beside, start_thread
-from solvers.mip.heuristics.local_search.cpu.layout import BALANCED
-from solvers.mip.heuristics.local_search.cpu.walker import Walker
+from solvers.mip.budget import Budget
+from solvers.mip.heuristics.local_search.gpu.fleet import Fleet, plan_for
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
 from solvers.native import Interrupted
-from tests.mip.heuristics.local_search.cpu.models import model
+from tests.mip.heuristics.local_search.models import model
 from tests.soon import LONG, soon
 
 LEAVES_A_THREAD = """
@@ -126,9 +130,14 @@ def test_a_system_without_threads_left_is_named(monkeypatch: pytest.MonkeyPatch)
 
 
 def endless_walk() -> Callable[[], object]:
-    """Return a call of a compiled loop whose end is centuries away: no point keeps the row."""
-    walker = Walker(model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True), BALANCED, 0)
-    return lambda: walker.run(2**62, np.inf)
+    """Return a call of a compiled loop whose end is minutes away: no point keeps the row."""
+    found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
+    layout = Layout.of(found, wide=True)
+    fleet = Fleet(layout, cpu(), plan_for(layout, cpu()), 0)
+    places = gather_points(layout, [])
+    fleet.set_points(places.points)
+    fleet.restart(*first_origins(fleet.walkers, places, np.random.default_rng(0)))
+    return lambda: fleet.launch(2**31 - 1)
 
 
 def test_a_compiled_loop_ends_when_the_flag_of_its_thread_is_set() -> None:
@@ -171,8 +180,9 @@ def test_loops_of_other_threads_go_on() -> None:
     told: list[BaseException] = []
     start_thread("test", flag.watch, told.append).join(LONG)
     flag.set()
-    walker = Walker(model([1.0], [[1.0]], [0.0], [1.0], integrality=True), BALANCED, 0)
-    assert walker.run(100_000, np.inf).work >= 100_000
+    found = model([1, 1], [[2, 2]], [3], [3], upper=5.0, integrality=True)
+    walkers = walkers_on_cpu(found, lambda x, source: False, 0)
+    assert walkers.run(Budget(work=1e5)).steps > 0
     assert told == []
 
 

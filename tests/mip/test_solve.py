@@ -224,7 +224,7 @@ def test_a_heuristic_that_fails_is_left_out_and_the_rest_goes_on(monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError("made to fail")
 
-    monkeypatch.setattr(heuristic, "Walk", fail)
+    monkeypatch.setattr(heuristic, "walkers_on_cpu", fail)
     outcome = gpu_bridge.solve(covering(), device="cpu", **ALONE)
     assert "'local search' failed and is left out" in outcome.log
     assert outcome.solution_status is SolutionStatus.FEASIBLE

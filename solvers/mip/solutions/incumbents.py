@@ -322,6 +322,28 @@ class InfeasiblePoints:
         return len(self._points)
 
 
+class InfeasibleView(InfeasiblePoints):
+    """The infeasible points of the whole model in the columns of an aggregated one."""
+
+    def __init__(self, points: InfeasiblePoints, aggregated: Aggregated) -> None:
+        self._whole = points
+        self._aggregated = aggregated
+        self._show = aggregated.infeasible_to(points.add)
+
+    def add(self, x: FloatArray, violated_rows: int) -> None:
+        """Show a point (k,) of the aggregated model, and how many of its rows it violates."""
+        self._show(x, violated_rows)
+
+    def points(self) -> tuple[InfeasiblePoint, ...]:
+        """Return all that are known, fewest violated rows first."""
+        return tuple(
+            replace(one, x=self._aggregated.from_whole(one.x)) for one in self._whole.points()
+        )
+
+    def __len__(self) -> int:
+        return len(self._whole)
+
+
 class PoolView(Pool):
     """A pool for reading, whose points are those of another one; safe to use from any thread.
 

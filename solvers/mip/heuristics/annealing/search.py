@@ -20,7 +20,7 @@ from solvers.mip.heuristics.annealing.structure import (
     Structure,
     find_structure,
 )
-from solvers.mip.heuristics.local_search.heuristic import (
+from solvers.mip.heuristics.local_search.spaces import (
     SearchSpace,
     aggregated_space,
     full_space,

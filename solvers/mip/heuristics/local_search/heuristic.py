@@ -8,15 +8,15 @@ is through they take turns on the problem as it was given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import submit_trivial
-from solvers.mip.heuristics.local_search.cpu.walk import APART, Walk
+from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.gpu.run import Run, walkers_on_cpu
+from solvers.mip.heuristics.local_search.spaces import SearchSpace, aggregated_space, full_space
 from solvers.mip.inference.aggregation import eliminate
-from solvers.mip.model import MipModel, ShowInfeasible, Submit
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
     Declined,
@@ -24,45 +24,11 @@ from solvers.mip.portfolio.heuristic import (
     HeuristicContext,
     Report,
 )
-from solvers.mip.solutions.incumbents import IncumbentStore, Pool, PoolView
-
-
-@dataclass(frozen=True, eq=False)
-class SearchSpace:
-    """Where walks go: a model, its pool, who takes points of it, and the way there for others."""
-
-    model: MipModel
-    pool: Pool
-    submit: Submit
-    show_infeasible: ShowInfeasible
-    here: Callable[[FloatArray], FloatArray]
-
-
-def full_space(context: HeuristicContext) -> SearchSpace:
-    """Return the model as it is."""
-    acceptance = context.acceptance
-    return SearchSpace(
-        context.model,
-        acceptance.pool,
-        acceptance.submit,
-        acceptance.infeasible_points.add,
-        lambda x: x,
-    )
-
-
-def aggregated_space(context: HeuristicContext) -> SearchSpace | None:
-    """Return the model without the columns that its equations imply; None if there are none."""
-    sub, acceptance = context.aggregated, context.acceptance
-    if sub is None:
-        return None
-    return SearchSpace(
-        sub.model,
-        PoolView(acceptance.pool, sub),
-        sub.submit_to(acceptance.submit),
-        sub.infeasible_to(acceptance.infeasible_points.add),
-        sub.from_whole,
-    )
-
+from solvers.mip.solutions.incumbents import (
+    IncumbentStore,
+    InfeasibleView,
+    PoolView,
+)
 
 FADING = 0.7
 """What remains of an improving turn's weight from one turn to the next."""
@@ -90,7 +56,7 @@ class Walks:
     earned: float = 0.0
 
 
-_State = tuple[Walks, Walk]
+_State = tuple[Walks, Run]
 
 
 class LocalSearch(Heuristic[Walks, _State]):
@@ -123,23 +89,19 @@ class LocalSearch(Heuristic[Walks, _State]):
         context = prepared.context
         space = self.space(prepared)
 
-        def place(turn: int) -> FloatArray | None:
-            x = _place(context, turn)
-            return None if x is None else space.here(x)
-
         def submit(x: FloatArray, source: str) -> bool:
             improved = space.submit(x, source)
             prepared.improvements += improved
             return improved
 
-        return prepared, Walk(
+        layout = context.once((Layout, self.name), lambda: Layout.of(space.model, wide=True))
+        return prepared, walkers_on_cpu(
             space.model,
             submit,
             context.solve.options.seed + self.first_seed + number,
             pool=space.pool,
-            place=place,
-            show_infeasible=space.show_infeasible,
-            turn=APART * number,
+            infeasible_points=space.infeasible_points,
+            layout=layout,
         )
 
     def space(self, prepared: Walks) -> SearchSpace:
@@ -174,18 +136,6 @@ class AggregatedLocalSearch(LocalSearch):
         return space
 
 
-def _place(context: HeuristicContext, number: int) -> FloatArray | None:
-    """Return where to begin while there is no point: anew, near one, or at the relaxation."""
-    if context.has_point:
-        return None
-    reference = context.reference()
-    infeasible = context.acceptance.infeasible_points.points()[:2]
-    places = [None, *(point.x for point in infeasible)]
-    if reference is not None:
-        places.append(reference)
-    return places[number % len(places)]
-
-
 # Walks on the problem as it was given, while presolve is at work.
 
 
@@ -207,22 +157,29 @@ def search_original(incumbents: IncumbentStore, seed: int, budget: Budget) -> No
     budget : Budget
         Of the thread that does nothing else.
     """
-    show = incumbents.infeasible_points.add  # where the answer finds them, should the end come now
     submit_trivial(incumbents.model, incumbents.record, budget)
-    walks = [_walk(incumbents.model, incumbents.record, seed, incumbents.pool, show)]
+    # points go where the answer finds them, should the end come now
+    walks = [
+        walkers_on_cpu(
+            incumbents.model,
+            incumbents.record,
+            seed,
+            pool=incumbents.pool,
+            infeasible_points=incumbents.infeasible_points,
+        )
+    ]
     _turn(walks[0], budget)
     sub = None if budget.spent() else eliminate(incumbents.model, budget.part())
     if sub is not None:
         submit, view = sub.submit_to(incumbents.record), PoolView(incumbents.pool, sub)
-        walks.insert(0, _walk(sub.model, submit, seed + 1, view, sub.infeasible_to(show)))
+        seen = InfeasibleView(incumbents.infeasible_points, sub)
+        walks.insert(
+            0, walkers_on_cpu(sub.model, submit, seed + 1, pool=view, infeasible_points=seen)
+        )
     while not budget.spent() and not any(walk.is_done for walk in walks):
         for walk in walks:
             _turn(walk, budget)
 
 
-def _walk(model: MipModel, submit: Submit, seed: int, pool: Pool, show: ShowInfeasible) -> Walk:
-    return Walk(model, submit, seed, pool=pool, show_infeasible=show, turn=0)
-
-
-def _turn(walk: Walk, budget: Budget) -> None:
+def _turn(walk: Run, budget: Budget) -> None:
     walk.run(budget.part(FIRST_TURN + GROWTH * budget.seconds))

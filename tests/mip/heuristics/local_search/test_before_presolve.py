@@ -4,7 +4,6 @@ import numpy as np
 
 from solvers.core.progress import Progress
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.cpu import walk
 from solvers.mip.heuristics.local_search.heuristic import search_original
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.presolve_stage import hand_on
@@ -55,8 +54,7 @@ def no_room() -> MipModel:
     return model_of(np.ones(6), np.ones((2, 6)), [3, -np.inf], [3, 2], 0, 1, True)
 
 
-def test_the_least_violated_points_are_handed_on_and_counted_anew(monkeypatch):
-    monkeypatch.setattr(walk, "FIRST_NEAR", 1)
+def test_the_least_violated_points_are_handed_on_and_counted_anew():
     model = no_room()
     incumbents = incumbents_of(model)
     search_original(incumbents, 0, Budget(work=5e6))

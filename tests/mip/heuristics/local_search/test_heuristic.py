@@ -6,9 +6,6 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.cpu import walk
-from solvers.mip.heuristics.local_search.cpu.layout import drawn
-from solvers.mip.heuristics.local_search.cpu.walk import STYLES
 from solvers.mip.heuristics.local_search.heuristic import (
     LEAST_EARNED,
     AggregatedLocalSearch,
@@ -45,24 +42,6 @@ def test_the_next_turn_goes_on_where_the_last_one_ended():
         whole.run(Budget(work=1e6), 0)
     ((_, one),) = whole.states
     assert one.counts.slices >= 3
-
-
-@pytest.mark.parametrize("seed", [0, 1, 3])
-def test_the_first_walk_begins_with_the_first_style_whatever_the_seed(monkeypatch, seed):
-    begun = []
-
-    def listen(settings, rng):
-        begun.append(settings)
-        return drawn(settings, rng)
-
-    monkeypatch.setattr(walk, "drawn", listen)
-    context = context_of(schedule(0), seed)
-    for walks in both_walks(context):
-        walks.run(Budget(work=1e4), 0)
-    assert begun[:2] == [STYLES[0]] * 2
-    begun.clear()
-    walk.Walk(context.model, context.acceptance.submit, 3)
-    assert begun == [STYLES[3]]  # those who make many leave it to the seed
 
 
 def test_a_model_that_may_not_last_is_walked_on_as_it_is():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.cpu.walk import Walk
+from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool, PoolView
@@ -18,7 +18,7 @@ def test_a_walk_finds_a_schedule_and_hands_on_a_whole_point(seed):
     sub = eliminate(model)
     assert sub is not None
     submissions = Submissions(model)
-    Walk(sub.model, sub.submit_to(submissions), seed=0).run(Budget(work=2e7))
+    walkers_on_cpu(sub.model, sub.submit_to(submissions), 0).run(Budget(work=2e7))
     assert submissions.points
     assert is_feasible(model, model.rounded(submissions.points[0]))
 

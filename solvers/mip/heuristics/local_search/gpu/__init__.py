@@ -1,8 +1,7 @@
-"""Local search by many walkers side by side, on a GPU.
+"""Local search by walkers side by side: a few for a thread of the CPU, thousands on a GPU.
 
-``kernels/walk.py`` says what a step is. A CPU core walks several times as fast as a warp, and
-should do so with the walkers of its own (``solvers.mip.heuristics.local_search.cpu``); what a GPU
-adds is thousands of searches that differ in scores, samples, tabu, targets and starts, and that
+``kernels/walk.py`` says what a step is. A CPU core walks several times as fast as a warp; what a
+GPU adds is thousands of searches that differ in scores, samples, tabu, targets and starts, and that
 learn from the best of them in rounds. ``layout`` has the model as they read it and what they
 carry, ``fleet`` how many fit, ``run`` the loop, ``restarts`` where they go on.
 

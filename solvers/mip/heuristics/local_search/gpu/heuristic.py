@@ -18,7 +18,7 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.heuristic import (
+from solvers.mip.heuristics.local_search.spaces import (
     SearchSpace,
     aggregated_space,
     full_space,
@@ -118,7 +118,7 @@ class SpaceWalkers:
                 budget,
                 self._context.seed_of("walkers", self._number),
                 pool=space.pool,
-                infeasible_points=_InfeasibleHere(self._context, space, self),
+                infeasible_points=_Noted(space.infeasible_points, self),
                 log=self._context.log,
                 share=lambda: self._both.share_of(self),
             )
@@ -135,29 +135,25 @@ class SpaceWalkers:
         return submit
 
 
-class _InfeasibleHere(InfeasiblePoints):
-    """The infeasible points as walkers on a search space see them."""
+class _Noted(InfeasiblePoints):
+    """The infeasible points of a search space, of which walkers remember the best of their own."""
 
-    def __init__(
-        self, context: HeuristicContext, space: SearchSpace, walkers: SpaceWalkers
-    ) -> None:
-        self._context = context
-        self._space = space
+    def __init__(self, points: InfeasiblePoints, walkers: SpaceWalkers) -> None:
+        self._known = points
         self._walkers = walkers
 
     def add(self, x: FloatArray, violated_rows: int) -> None:
         """Show a point (k,) of the search space's model, and how many of its rows it violates."""
         fewest = self._walkers.fewest_violated
         self._walkers.fewest_violated = min(fewest, float(violated_rows))
-        self._space.show_infeasible(x, violated_rows)
+        self._known.add(x, violated_rows)
 
     def points(self) -> tuple[InfeasiblePoint, ...]:
         """Return all that are known, by anyone, in the search space's columns."""
-        known = self._context.acceptance.infeasible_points.points()
-        return tuple(InfeasiblePoint(self._space.here(one.x), one.violated_rows) for one in known)
+        return self._known.points()
 
     def __len__(self) -> int:
-        return len(self._context.acceptance.infeasible_points)
+        return len(self._known)
 
 
 class DeviceLocalSearch(Heuristic[SpaceWalkers, SpaceWalkers]):

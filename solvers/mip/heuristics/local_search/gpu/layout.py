@@ -101,11 +101,11 @@ class Layout:
             objectives=int(movable.size),
             real=real,
             is_exact=largest < LARGEST_WHOLE,
-            by_row=SparseRows.of(matrix).cast(real),
-            by_column=SparseRows.of(matrix.tocsc()).cast(real),
+            by_row=matrix.cast(real),
+            by_column=matrix.transposed().cast(real),
             sides=sides.astype(real),
             ranges=ranges.astype(real),
-            scales=_scales(matrix).astype(real),
+            scales=_scales(matrix.largest).astype(real),
             bounds=np.column_stack((lower, upper)).ravel().astype(real),
             costs=costs,
             objective_columns=movable,
@@ -176,7 +176,7 @@ def _column_order(model: MipModel) -> tuple[npt.NDArray[np.int64], int, int]:
 
 def _rows(
     model: MipModel, order: npt.NDArray[np.int64]
-) -> tuple[sp.csr_matrix, FloatArray, FloatArray, int]:
+) -> tuple[SparseRows, FloatArray, FloatArray, int]:
     """Return the rows with entries and a side, turned and sorted, their sides and widths."""
     matrix = sp.csr_matrix(model.problem.matrix, copy=True)
     matrix.sum_duplicates()
@@ -191,15 +191,18 @@ def _rows(
     chosen = np.concatenate((above, below, between))
     sign = np.ones(chosen.size)
     sign[above.size : above.size + below.size] = -1.0
-    rows = sp.csr_matrix(sp.diags(sign) @ matrix[chosen][:, order])
+    rows = matrix[chosen]
+    if np.any(order[1:] < order[:-1]):  # to move columns takes as long as all the rest
+        rows = rows[:, order]
     rows.sort_indices()
+    rows.data *= np.repeat(sign, np.diff(rows.indptr))
     sides = np.where(sign > 0.0, model.row_upper[chosen], -model.row_lower[chosen])
     ranges = (model.row_upper - model.row_lower)[between]
-    return rows, sides, ranges, int(above.size + below.size)
+    return SparseRows.of(rows), sides, ranges, int(above.size + below.size)
 
 
 def _largest_whole(
-    matrix: sp.csr_matrix,
+    matrix: SparseRows,
     sides: FloatArray,
     ranges: FloatArray,
     lower: FloatArray,
@@ -212,7 +215,7 @@ def _largest_whole(
     if not whole:
         return np.inf
     reach = np.maximum(np.abs(lower), np.abs(upper))
-    activity = np.max(abs(matrix) @ reach, initial=0.0)
+    activity = np.max(matrix.magnitudes_times(reach), initial=0.0)
     return float(
         2.0 * activity
         + np.max(np.abs(sides), initial=0.0)
@@ -221,9 +224,8 @@ def _largest_whole(
     )
 
 
-def _scales(matrix: sp.csr_matrix) -> FloatArray:
+def _scales(largest: FloatArray) -> FloatArray:
     """Return for each row about one over its largest entry: a power of two, so exact in sums."""
-    largest = np.asarray(abs(matrix).max(axis=1).todense()).ravel()
     scales: FloatArray = np.exp2(-np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
     return scales
 

@@ -13,7 +13,7 @@ from solvers.core.problem import FloatArray
 from solvers.mip.model import Submit
 
 SOURCE = "local search on the GPU"
-"""Name of these points in the history."""
+"""Name of a GPU's points in the history."""
 
 MOST_WAITING = 3
 """Points that wait for their turn at most: what was found later is better."""
@@ -24,13 +24,16 @@ class Submissions:
 
     Parameters
     ----------
+    source : str
+        Name of the points in the history.
     threaded : bool
         Whether a thread of its own submits them; without one :meth:`hand_over` does it at once,
         and every run hands on the same points at the same moments.
     """
 
-    def __init__(self, submit: Submit, *, threaded: bool) -> None:
+    def __init__(self, submit: Submit, source: str, *, threaded: bool) -> None:
         self._submit = submit
+        self._source = source
         self._thread = ThreadPoolExecutor(1, "walkers-submissions") if threaded else None
         self._busy: Future[None] | None = None
         self._points: list[FloatArray] = []
@@ -77,10 +80,10 @@ class Submissions:
 
     def _submit_all(self, points: list[FloatArray], infeasible: FloatArray | None) -> None:
         for point in points:
-            self._submit(point, SOURCE)
+            self._submit(point, self._source)
             self.submitted += 1
         if infeasible is not None:
             began = time.monotonic()
-            self._submit(infeasible, SOURCE)
+            self._submit(infeasible, self._source)
             self.infeasible_seconds += time.monotonic() - began
             self.infeasible_points += 1

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.local_search.gpu.submissions import MOST_WAITING, Submissions
+from solvers.mip.heuristics.local_search.gpu.submissions import MOST_WAITING, SOURCE, Submissions
 
 
 class Recorder:
@@ -35,7 +35,7 @@ def point(value: float) -> np.ndarray:
 @pytest.mark.parametrize("threaded", [False, True])
 def test_the_best_point_comes_first_and_the_rest_at_the_end(threaded):
     acceptance = Recorder()
-    submissions = Submissions(acceptance, threaded=threaded)
+    submissions = Submissions(acceptance, SOURCE, threaded=threaded)
     submissions.add([point(3.0), point(2.0)])
     submissions.hand_over()
     submissions.add([point(1.0)])
@@ -46,7 +46,7 @@ def test_the_best_point_comes_first_and_the_rest_at_the_end(threaded):
 
 def test_the_caller_does_not_wait_for_a_slow_acceptance():
     acceptance = Recorder(waits=True)
-    submissions = Submissions(acceptance, threaded=True)
+    submissions = Submissions(acceptance, SOURCE, threaded=True)
     submissions.add([point(9.0)])
     submissions.hand_over()
     assert acceptance.came.wait(10.0)
@@ -63,7 +63,7 @@ def test_the_caller_does_not_wait_for_a_slow_acceptance():
 @pytest.mark.parametrize("threaded", [False, True])
 def test_nearly_feasible_points_count_apart(threaded):
     acceptance = Recorder()
-    submissions = Submissions(acceptance, threaded=threaded)
+    submissions = Submissions(acceptance, SOURCE, threaded=threaded)
     submissions.add_infeasible(point(5.0))
     submissions.add_infeasible(point(4.0))
     submissions.hand_over()
@@ -78,7 +78,7 @@ def test_an_error_of_the_gate_reaches_the_caller(threaded):
     def broken(x: np.ndarray, source: str) -> bool:
         raise ValueError("broken acceptance")
 
-    submissions = Submissions(broken, threaded=threaded)
+    submissions = Submissions(broken, SOURCE, threaded=threaded)
     submissions.add([point(1.0)])
     with pytest.raises(ValueError, match="broken acceptance"):
         _hand_over_and_close(submissions)

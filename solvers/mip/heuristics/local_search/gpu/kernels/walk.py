@@ -1,4 +1,4 @@
-"""Local search by thousands of walkers at once, each a warp of its own.
+"""Local search by walkers at once, each a warp of a GPU, or some in turn in a thread of the CPU.
 
 A step of a walker, after Local-MIP (Lin, Zou and Cai, CP 2024) and Feasibility Jump (Luteberget
 and Sartor, 2023), with what is sampled where those look at everything:

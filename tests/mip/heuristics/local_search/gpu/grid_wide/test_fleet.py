@@ -143,7 +143,7 @@ def test_a_run_without_a_feasible_point_offers_none(grid_wide_runs):
         model,
         cpu(),
         acceptance,
-        Budget(work=2e5),
+        Budget(work=1e6),
         1,
         infeasible_points=shown,
     )
