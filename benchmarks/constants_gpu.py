@@ -45,7 +45,7 @@ BATCH, BATCH_CLASSES = 20_000, ("uncorrelated", "strongly")
 REPEATS = 3
 """Runs without a change, and of a program or a batch with one."""
 
-WALKERS = "solvers/mip/heuristics/local_search/gpu/"
+WALKERS = "solvers/mip/heuristics/local_search/"
 
 PARTS: dict[str, tuple[str, ...]] = {
     "pdlp": ("solvers/pdlp/settings.py", "solvers/pdlp/execution/on_gpu.py"),
@@ -222,7 +222,7 @@ def of_walkers(device: Device, arguments: argparse.Namespace) -> Measure:
     import gpu_bridge as gb
     from benchmarks.mip_sets import read_index
     from solvers.mip.budget import Budget
-    from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+    from solvers.mip.heuristics.local_search.run import run_walkers
     from solvers.mip.model import MipModel, is_feasible
     from solvers.mip.solutions.incumbents import Found, Pool
 

@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.mip_changed import turns_of
 from benchmarks.mip_measures import primal_gap
 
-WALKERS = "solvers/mip/heuristics/local_search/gpu"
+WALKERS = "solvers/mip/heuristics/local_search"
 
 ENGINES = {
     "mip": "solvers/mip",
@@ -129,10 +129,10 @@ def walks(
     import gpu_bridge as gb
     from solvers.core.device import cpu
     from solvers.mip.budget import Budget
-    from solvers.mip.heuristics.local_search.gpu import fleet
-    from solvers.mip.heuristics.local_search.gpu import run as gpu_run
-    from solvers.mip.heuristics.local_search.gpu.fleet import Plan
-    from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
+    from solvers.mip.heuristics.local_search import fleet
+    from solvers.mip.heuristics.local_search import run as gpu_run
+    from solvers.mip.heuristics.local_search.fleet import Plan
+    from solvers.mip.heuristics.local_search.grid_wide import GRID_KERNEL
     from solvers.mip.model import MipModel, is_feasible
     from solvers.mip.solutions.incumbents import Found as Point
     from solvers.mip.solutions.incumbents import Pool

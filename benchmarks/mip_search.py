@@ -28,7 +28,7 @@ from benchmarks.record import Column, print_table, write_record
 from gpu_bridge import read
 from solvers.core.problem import FloatArray, Problem
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
+from solvers.mip.heuristics.local_search.run import walkers_on_cpu
 from solvers.mip.model import MipModel, is_feasible
 
 SIZES = {"S": (2_000, 2_000, 10), "M": (20_000, 20_000, 8), "L": (100_000, 80_000, 3)}

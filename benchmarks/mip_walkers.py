@@ -33,18 +33,18 @@ from benchmarks.record import Column, print_table, write_record
 from solvers.core.device import Device, find_device
 from solvers.core.problem import FloatArray, Problem
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.fleet import (
+from solvers.mip.heuristics.local_search.fleet import (
     WARP_LADDER,
     Fleet,
     GridWideFleet,
     Plan,
     steps_for,
 )
-from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL, TEAMS, grid_bytes
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout, bytes_per_walker
-from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers, walkers_on_cpu
+from solvers.mip.heuristics.local_search.grid_wide import GRID_KERNEL, TEAMS, grid_bytes
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, Field
+from solvers.mip.heuristics.local_search.layout import Layout, bytes_per_walker
+from solvers.mip.heuristics.local_search.restarts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.run import run_walkers, walkers_on_cpu
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool
 

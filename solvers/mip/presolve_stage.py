@@ -105,7 +105,7 @@ class Reducing:
 
     def _walk_on(self, infeasible_points: InfeasiblePoints) -> None:
         """Walk from infeasible points of the original to a feasible one, for a while."""
-        from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
+        from solvers.mip.heuristics.local_search.run import walkers_on_cpu
 
         solve, incumbents = self._solve, self._solve.incumbents
         work = LEAST_WALK + WALK_PER_ENTRY * incumbents.model.num_nonzeros

@@ -23,7 +23,7 @@ from solvers.mip.heuristics.diving.heuristic import (
 from solvers.mip.heuristics.fix_and_propagate.heuristic import Dive, GuidedDive
 from solvers.mip.heuristics.large_neighbourhood.search import Neighbourhoods
 from solvers.mip.heuristics.lazy_clause.clause_search import LazyClause
-from solvers.mip.heuristics.local_search.gpu.heuristic import (
+from solvers.mip.heuristics.local_search.gpu_heuristic import (
     AggregatedDeviceLocalSearch,
     DeviceLocalSearch,
 )

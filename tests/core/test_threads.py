@@ -15,10 +15,10 @@ from solvers.core.errors import EngineError
 from solvers.core.progress import DetachableProgress, Progress
 from solvers.core.threads import StopFlag, left_behind, run_beside, start_thread
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.fleet import Fleet, plan_for
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
-from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
+from solvers.mip.heuristics.local_search.fleet import Fleet, plan_for
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.restarts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.run import walkers_on_cpu
 from solvers.native import Interrupted
 from tests.mip.heuristics.local_search.models import model
 from tests.soon import LONG, soon

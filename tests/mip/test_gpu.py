@@ -11,7 +11,7 @@ import gpu_bridge
 from solvers.core.device import find_device
 from solvers.mip.budget import Budget
 from solvers.mip.heuristic_stage import _begin_on_devices
-from solvers.mip.heuristics.local_search.gpu.heuristic import DeviceWalks
+from solvers.mip.heuristics.local_search.gpu_heuristic import DeviceWalks
 from solvers.mip.model import is_feasible
 from tests.mip.context_of import context_of, lines_of
 from tests.mip.inference.aggregation.schedules import schedule

@@ -14,7 +14,7 @@ from solvers.kernels.family import Family
 from solvers.mip import presolve_stage
 from solvers.mip.budget import Budget
 from solvers.mip.heuristic_stage import _begin_on_devices
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.layout import Layout
 from solvers.mip.inference.relaxation import root_relaxation
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.heuristic import HeuristicContext

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import submit_trivial
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.run import Run, walkers_on_cpu
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.run import Run, walkers_on_cpu
 from solvers.mip.heuristics.local_search.spaces import SearchSpace, aggregated_space, full_space
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.portfolio.heuristic import (

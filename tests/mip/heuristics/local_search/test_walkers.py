@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.run import WalkerCounts, walkers_on_cpu
+from solvers.mip.heuristics.local_search.run import WalkerCounts, walkers_on_cpu
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, InfeasiblePoints, Pool
 from tests.mip.heuristics.local_search.models import (

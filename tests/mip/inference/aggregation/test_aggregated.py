@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.run import walkers_on_cpu
+from solvers.mip.heuristics.local_search.run import walkers_on_cpu
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.model import is_feasible
 from solvers.mip.solutions.incumbents import Found, Pool, PoolView

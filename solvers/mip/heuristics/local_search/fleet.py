@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from solvers.core.device import Device
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.grid_wide import (
+from solvers.mip.heuristics.local_search.grid_wide import (
     GRID_KERNEL,
     TEAMS,
     GridWideState,
@@ -22,9 +22,9 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     make_grid_wide,
     suits_grid,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, RESTART, WALK, WALKS, Field
-from solvers.mip.heuristics.local_search.gpu.layout import (
+from solvers.mip.heuristics.local_search.kernels.grid_walk import GRID_WALK, WALK_GRID
+from solvers.mip.heuristics.local_search.kernels.walk import RECORD, RESTART, WALK, WALKS, Field
+from solvers.mip.heuristics.local_search.layout import (
     Layout,
     State,
     bytes_per_walker,

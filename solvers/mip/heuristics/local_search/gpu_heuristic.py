@@ -104,7 +104,7 @@ class SpaceWalkers:
 
     def work(self, budget: Budget) -> None:
         """Walk until the budget is spent."""
-        from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+        from solvers.mip.heuristics.local_search.run import run_walkers
 
         space = self._make_space(self._context)
         if space is None:

@@ -70,9 +70,9 @@ void restart(const Model &model, const Origins &from, NumbersOut values, Numbers
 NATIVE_STRUCT(Origins, points, origins, weights, shares)
 NATIVE_STRUCT(Carried, values, cells, place, violated, kept, records)
 
-NATIVE_MODULE(mip_heuristics_local_search_gpu_walk) {
+NATIVE_MODULE(mip_heuristics_local_search_walk) {
     NATIVE_KERNELS(module, walk, restart);
-    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.kernels.walk", RECORD, NONE,
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.kernels.walk", RECORD, NONE,
                      TOLERANCE);
-    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.layout", LIFT_PATIENCE);
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.layout", LIFT_PATIENCE);
 }

@@ -43,7 +43,7 @@ from enum import IntEnum, auto
 
 from solvers.kernels.declaration import BLOCK, Kernel, Launch, Values, arguments, structure
 from solvers.kernels.family import Family
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import MODEL
+from solvers.mip.heuristics.local_search.kernels.walk import MODEL
 
 _ARGUMENTS = (
     *MODEL,
@@ -85,7 +85,7 @@ FIXED_TYPES = {
 """Types of the arrays that do not change with the numbers of the walker."""
 
 GRID_WALK = Family(
-    "solvers.mip.heuristics.local_search.gpu.kernels",
+    "solvers.mip.heuristics.local_search.kernels",
     "grid_walk",
     (WALK_GRID,),
     cooperative=True,

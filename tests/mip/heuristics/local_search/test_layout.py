@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.local_search.gpu.kernels import walk
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import Field
-from solvers.mip.heuristics.local_search.gpu.layout import BOX, Layout
-from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
+from solvers.mip.heuristics.local_search.kernels import walk
+from solvers.mip.heuristics.local_search.kernels.walk import Field
+from solvers.mip.heuristics.local_search.layout import BOX, Layout
+from tests.mip.heuristics.local_search.cases import CASES, INF, model_of
 
 
 def test_fields_stand_where_the_loops_have_them():

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from solvers.kernels.family import Family
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import WALKS, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.kernels.walk import WALKS, Field
+from solvers.mip.heuristics.local_search.layout import Layout
 from tests.emulator import emulated, needs_compiler
-from tests.mip.heuristics.local_search.gpu.cases import CASES, Fleet, restart, run_twin, start_fleet
+from tests.mip.heuristics.local_search.cases import CASES, Fleet, restart, run_twin, start_fleet
 
 pytestmark = needs_compiler
 

@@ -123,9 +123,9 @@ NATIVE_STRUCT(Lines, long_rows, long_count, shared_rows, shared_count, row_chunk
 NATIVE_STRUCT(Carried, values, cells, kept, records)
 NATIVE_STRUCT(Round, tree, claims, moves, slots, partials, shares, control, teams)
 
-NATIVE_MODULE(mip_heuristics_local_search_gpu_grid_walk) {
+NATIVE_MODULE(mip_heuristics_local_search_grid_walk) {
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
-    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.gpu.kernels.grid_walk", CHUNK,
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.kernels.grid_walk", CHUNK,
                      SLOTS, MOVE, PIECES);
     NATIVE_KERNELS(module, walk_grid);
 }

@@ -10,7 +10,7 @@ import numpy as np
 from solvers.core.device import Device
 from solvers.core.linear_algebra import SparseRows
 from solvers.mip.budget import LARGE_MODEL
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import (
+from solvers.mip.heuristics.local_search.kernels.grid_walk import (
     CHUNK,
     CONTROL,
     MOVE,
@@ -18,8 +18,8 @@ from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import (
     SHARED,
     SLOTS,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout, bytes_per_walker, first_records
+from solvers.mip.heuristics.local_search.kernels.walk import RECORD, Field
+from solvers.mip.heuristics.local_search.layout import Layout, bytes_per_walker, first_records
 
 TEAMS = 2048
 """Teams of a round on any GPU: about the warps that an H200 holds at two blocks to a processor."""

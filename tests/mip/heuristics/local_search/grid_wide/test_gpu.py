@@ -8,21 +8,21 @@ import pytest
 import gpu_bridge
 from solvers.core.device import Device, find_device
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, _blocks, plan_for
-from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search import run as run_module
+from solvers.mip.heuristics.local_search.fleet import GridWideFleet, _blocks, plan_for
+from solvers.mip.heuristics.local_search.grid_wide import GRID_KERNEL
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, Field
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.run import run_walkers
 from solvers.mip.model import is_feasible
-from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
+from tests.mip.heuristics.local_search.grid_wide.cases import (
     CASES,
     covering,
     huge_row,
     start_grid_wide,
 )
-from tests.mip.heuristics.local_search.gpu.grid_wide.test_emulated import WIDE_TEAMS, walk_both
-from tests.mip.heuristics.local_search.gpu.test_run import Acceptance
+from tests.mip.heuristics.local_search.grid_wide.test_emulated import WIDE_TEAMS, walk_both
+from tests.mip.heuristics.local_search.test_run import Acceptance
 
 pytestmark = pytest.mark.gpu
 

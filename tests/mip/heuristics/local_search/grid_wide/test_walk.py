@@ -7,27 +7,27 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from solvers.mip.heuristics.local_search.gpu.grid_wide import tree_nodes
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import (
+from solvers.mip.heuristics.local_search.grid_wide import tree_nodes
+from solvers.mip.heuristics.local_search.kernels.grid_walk import (
     CHUNK,
     MOVE,
     Control,
     Mode,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, TOLERANCE, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, TOLERANCE, Field
+from solvers.mip.heuristics.local_search.layout import Layout
 from solvers.mip.model import is_feasible
-from solvers.native.mip_heuristics_local_search_gpu_grid_walk import turn_rows
+from solvers.native.mip_heuristics_local_search_grid_walk import turn_rows
 from tests.cases import through
-from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
-from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
+from tests.mip.heuristics.local_search.cases import INF, model_of
+from tests.mip.heuristics.local_search.grid_wide.cases import (
     CASES,
     Whole,
     covering,
     huge_row,
     start_grid_wide,
 )
-from tests.mip.heuristics.local_search.gpu.test_run import optimum
+from tests.mip.heuristics.local_search.test_run import optimum
 
 CARRIED = ("records", "values", "cells", "kept", "tree", "claims", "control")
 

@@ -10,9 +10,9 @@ import pytest
 
 from solvers.core.device import Device, cpu
 from solvers.mip.budget import LARGE_MODEL, Budget
-from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu.fleet import GridWideFleet, Plan, plan_for
-from solvers.mip.heuristics.local_search.gpu.grid_wide import (
+from solvers.mip.heuristics.local_search import run as run_module
+from solvers.mip.heuristics.local_search.fleet import GridWideFleet, Plan, plan_for
+from solvers.mip.heuristics.local_search.grid_wide import (
     GRID_KERNEL,
     LONG_LINE,
     TEAMS,
@@ -22,15 +22,15 @@ from solvers.mip.heuristics.local_search.gpu.grid_wide import (
     suits_grid,
     tree_nodes,
 )
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import CHUNK
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search.kernels.grid_walk import CHUNK
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, Field
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.run import run_walkers
 from solvers.mip.model import is_feasible
 from solvers.mip.solutions.incumbents import InfeasiblePoints
-from tests.mip.heuristics.local_search.gpu.cases import model_of
-from tests.mip.heuristics.local_search.gpu.grid_wide.cases import CASES
-from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
+from tests.mip.heuristics.local_search.cases import model_of
+from tests.mip.heuristics.local_search.grid_wide.cases import CASES
+from tests.mip.heuristics.local_search.test_run import Acceptance, optimum
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
 SMALL = Layout.of(CASES["covering"](), wide=True)

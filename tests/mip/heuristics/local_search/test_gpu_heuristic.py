@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.heuristic import (
+from solvers.mip.heuristics.local_search.gpu_heuristic import (
     LATEST,
     WALKERS_SHARE,
     DeviceWalks,
     well_aggregated_space,
 )
-from solvers.mip.heuristics.local_search.gpu.run import WalkerCounts
+from solvers.mip.heuristics.local_search.run import WalkerCounts
 from solvers.mip.model import is_feasible
 from solvers.mip.portfolio.heuristic import HeuristicContext
 from solvers.mip.solutions.incumbents import Found
@@ -56,7 +56,7 @@ def test_walkers_are_shown_what_others_have_found_in_their_own_columns(monkeypat
         shown.append((model.num_columns, infeasible_points.points()))
         return WalkerCounts()
 
-    monkeypatch.setattr("solvers.mip.heuristics.local_search.gpu.run.run_walkers", look)
+    monkeypatch.setattr("solvers.mip.heuristics.local_search.run.run_walkers", look)
     walks = DeviceWalks(context)
     walks.on_model.work(Budget(work=1.0))
     walks.on_aggregated.work(Budget(work=1.0))
@@ -121,7 +121,7 @@ def test_a_failing_run_leaves_its_share_to_the_other(monkeypatch):
     def fail(*_, **__):
         raise RuntimeError("no memory")
 
-    monkeypatch.setattr("solvers.mip.heuristics.local_search.gpu.run.run_walkers", fail)
+    monkeypatch.setattr("solvers.mip.heuristics.local_search.run.run_walkers", fail)
     walks = DeviceWalks(context_of(schedule(0)))
     with pytest.raises(RuntimeError, match="no memory"):
         walks.on_model.work(Budget(work=1.0))

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from solvers.core.device import Device
 from solvers.core.linear_algebra import SparseRows
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, RECORD, Field
 from solvers.mip.model import LARGEST_WHOLE, IndexArray, MipModel
 
 BOX = 1e8

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
 from solvers.core.problem import Problem
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RECORD, RESTART, WALK, WALKS
-from solvers.mip.heuristics.local_search.gpu.layout import Layout, State, make_state
-from solvers.mip.heuristics.local_search.gpu.restarts import first_origins, gather_points
+from solvers.mip.heuristics.local_search.kernels.walk import RECORD, RESTART, WALK, WALKS
+from solvers.mip.heuristics.local_search.layout import Layout, State, make_state
+from solvers.mip.heuristics.local_search.restarts import first_origins, gather_points
 from solvers.mip.model import MipModel
 
 INF = np.inf

@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.device import Device, cpu
-from solvers.mip.heuristics.local_search.gpu.grid_wide import GridWideState, make_grid_wide
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import GRID_WALK, WALK_GRID
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import RESTART, WALKS
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.restarts import gather_points
+from solvers.mip.heuristics.local_search.grid_wide import GridWideState, make_grid_wide
+from solvers.mip.heuristics.local_search.kernels.grid_walk import GRID_WALK, WALK_GRID
+from solvers.mip.heuristics.local_search.kernels.walk import RESTART, WALKS
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.restarts import gather_points
 from solvers.mip.model import MipModel
-from tests.mip.heuristics.local_search.gpu.cases import CASES as SMALL
-from tests.mip.heuristics.local_search.gpu.cases import INF, model_of
+from tests.mip.heuristics.local_search.cases import CASES as SMALL
+from tests.mip.heuristics.local_search.cases import INF, model_of
 
 SEED = 3
 Launcher = Callable[[Any, str, tuple[Any, ...]], None]

@@ -9,12 +9,12 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from solvers.core.device import cpu
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search import run as run_module
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.run import run_walkers
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, InfeasiblePoints, Pool
-from tests.mip.heuristics.local_search.gpu.cases import CASES, INF, model_of
+from tests.mip.heuristics.local_search.cases import CASES, INF, model_of
 
 
 class Acceptance:
@@ -104,7 +104,7 @@ def test_nothing_is_offered_that_does_not_hold():
     """x + y = 1 and x + y = 2 cannot both hold; the least violated point is shown instead."""
     model = model_of([1.0, 1.0], [[1.0, 1.0], [1.0, 1.0]], [1.0, 2.0], [1.0, 2.0])
     shown = InfeasiblePoints()
-    acceptance, counts = search(model, 6e5, infeasible_points=shown)
+    acceptance, counts = search(model, 6e6, infeasible_points=shown)
     assert len(acceptance.pool) == 0
     assert counts.submitted == 0
     assert counts.rounds >= 1
@@ -217,7 +217,7 @@ def test_nearly_feasible_points_of_others_are_places_to_restart_from():
             asked.append(True)
             return infeasible_points.points()
 
-    _, counts = search(model, 6e5, infeasible_points=Asked())
+    _, counts = search(model, 6e6, infeasible_points=Asked())
     assert asked
     assert counts.restarts >= counts.rounds >= 1
 

@@ -15,12 +15,12 @@ from itertools import islice
 import numpy as np
 
 from solvers.core.problem import FloatArray
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import (
+from solvers.mip.heuristics.local_search.kernels.walk import (
     NONE,
     Field,
     Weights,
 )
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.layout import Layout
 from solvers.mip.solutions.incumbents import CAPACITY
 
 POINT_NUMBERS = 8_000_000

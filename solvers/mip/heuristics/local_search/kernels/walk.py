@@ -103,7 +103,7 @@ FORESEEN = tuple(
 """Types of numbers that walkers may have."""
 
 WALKS = Family(
-    "solvers.mip.heuristics.local_search.gpu.kernels",
+    "solvers.mip.heuristics.local_search.kernels",
     "walk",
     (WALK, RESTART),
     foreseen=FORESEEN,

@@ -11,7 +11,7 @@ import numpy as np
 from solvers.core.device import Device, cpu
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu.fleet import (
+from solvers.mip.heuristics.local_search.fleet import (
     Fleet,
     GridWideFleet,
     Plan,
@@ -19,10 +19,10 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     plan_for,
     steps_for,
 )
-from solvers.mip.heuristics.local_search.gpu.grid_wide import GRID_KERNEL
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.restarts import (
+from solvers.mip.heuristics.local_search.grid_wide import GRID_KERNEL
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, Field
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.restarts import (
     FIRST_ROUND,
     GROWTH,
     LONGEST_ROUND,
@@ -33,7 +33,7 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     ranking,
     restarts,
 )
-from solvers.mip.heuristics.local_search.gpu.submissions import SOURCE, Submissions
+from solvers.mip.heuristics.local_search.submissions import SOURCE, Submissions
 from solvers.mip.model import MipModel, Submit, is_feasible
 from solvers.mip.portfolio.credit import WALKS
 from solvers.mip.solutions.incumbents import InfeasiblePoints, Pool, is_nearly_feasible

@@ -9,12 +9,12 @@ import pytest
 
 from solvers.core.device import find_device
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.gpu import run as run_module
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, WALKS, Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
-from solvers.mip.heuristics.local_search.gpu.run import run_walkers
+from solvers.mip.heuristics.local_search import run as run_module
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, WALKS, Field
+from solvers.mip.heuristics.local_search.layout import Layout
+from solvers.mip.heuristics.local_search.run import run_walkers
 from solvers.mip.model import is_feasible
-from tests.mip.heuristics.local_search.gpu.cases import (
+from tests.mip.heuristics.local_search.cases import (
     CASES,
     INF,
     model_of,
@@ -22,8 +22,8 @@ from tests.mip.heuristics.local_search.gpu.cases import (
     run_twin,
     start_fleet,
 )
-from tests.mip.heuristics.local_search.gpu.test_emulated import CARRIED
-from tests.mip.heuristics.local_search.gpu.test_run import Acceptance, optimum
+from tests.mip.heuristics.local_search.test_emulated import CARRIED
+from tests.mip.heuristics.local_search.test_run import Acceptance, optimum
 
 pytestmark = pytest.mark.gpu
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.local_search.gpu.kernels.grid_walk import Control
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import Field
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.kernels.grid_walk import Control
+from solvers.mip.heuristics.local_search.kernels.walk import Field
+from solvers.mip.heuristics.local_search.layout import Layout
 from tests.emulator import needs_compiler
-from tests.mip.heuristics.local_search.gpu.grid_wide.cases import (
+from tests.mip.heuristics.local_search.grid_wide.cases import (
     CASES,
     Whole,
     huge_row,
     start_grid_wide,
 )
-from tests.mip.heuristics.local_search.gpu.test_emulated import run_emulated
+from tests.mip.heuristics.local_search.test_emulated import run_emulated
 
 pytestmark = needs_compiler
 

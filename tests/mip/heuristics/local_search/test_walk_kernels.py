@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import (
+from solvers.mip.heuristics.local_search.kernels.walk import (
     NONE,
     TOLERANCE,
     WALKS,
     Field,
     Weights,
 )
-from solvers.mip.heuristics.local_search.gpu.layout import Layout
+from solvers.mip.heuristics.local_search.layout import Layout
 from solvers.mip.model import is_feasible
-from tests.mip.heuristics.local_search.gpu.cases import CASES, Fleet, restart, run_twin, start_fleet
+from tests.mip.heuristics.local_search.cases import CASES, Fleet, restart, run_twin, start_fleet
 
 SEED = 3
 STEPS = 120

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from solvers.mip.heuristics.local_search.gpu.submissions import MOST_WAITING, SOURCE, Submissions
+from solvers.mip.heuristics.local_search.submissions import MOST_WAITING, SOURCE, Submissions
 
 
 class Recorder:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from solvers.core.device import Device, cpu
-from solvers.mip.heuristics.local_search.gpu.fleet import (
+from solvers.mip.heuristics.local_search.fleet import (
     CPU_WALKERS,
     FIRST_STEPS,
     MOST_STEPS,
@@ -16,16 +16,16 @@ from solvers.mip.heuristics.local_search.gpu.fleet import (
     plan_for,
     steps_for,
 )
-from solvers.mip.heuristics.local_search.gpu.grid_wide import suits_grid
-from solvers.mip.heuristics.local_search.gpu.kernels.walk import NONE, RECORD, Field
-from solvers.mip.heuristics.local_search.gpu.layout import (
+from solvers.mip.heuristics.local_search.grid_wide import suits_grid
+from solvers.mip.heuristics.local_search.kernels.walk import NONE, RECORD, Field
+from solvers.mip.heuristics.local_search.layout import (
     SAMPLED_ROWS,
     Layout,
     bytes_per_walker,
     first_records,
     make_state,
 )
-from solvers.mip.heuristics.local_search.gpu.restarts import (
+from solvers.mip.heuristics.local_search.restarts import (
     FOLLOW,
     PATIENCES,
     Lives,
@@ -36,7 +36,7 @@ from solvers.mip.heuristics.local_search.gpu.restarts import (
     restarts,
 )
 from solvers.mip.solutions.incumbents import CAPACITY
-from tests.mip.heuristics.local_search.gpu.cases import CASES
+from tests.mip.heuristics.local_search.cases import CASES
 
 GPU = Device("cuda", "pretended", memory_total=8 << 30, memory_free=8 << 30)
 LAYOUT = Layout.of(CASES["mixed"](), wide=True)
