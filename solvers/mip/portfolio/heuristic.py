@@ -30,7 +30,8 @@ from solvers.core.device import Device
 from solvers.core.outcome import Basis
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
-from solvers.mip.model import IndexArray, MipModel, Relaxation
+from solvers.mip.model import IndexArray, MipModel, Relaxation, Submit
+from solvers.mip.solutions.incumbents import InfeasiblePoints, InfeasibleView, Pool, PoolView
 
 if TYPE_CHECKING:
     from solvers.mip.context import SolveContext
@@ -267,3 +268,40 @@ class HeuristicContext:
         words = [self.solve.options.seed, number, *name.encode()]
         words += [self.place] if self.place else []
         return int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSpace:
+    """Where points are looked for: a model, its points, who takes new ones, and the way there."""
+
+    model: MipModel
+    pool: Pool
+    submit: Submit
+    infeasible_points: InfeasiblePoints
+    here: Callable[[FloatArray], FloatArray]
+
+
+def full_space(context: HeuristicContext) -> SearchSpace:
+    """Return the model as it is."""
+    acceptance = context.acceptance
+    return SearchSpace(
+        context.model,
+        acceptance.pool,
+        acceptance.submit,
+        acceptance.infeasible_points,
+        lambda x: x,
+    )
+
+
+def aggregated_space(context: HeuristicContext) -> SearchSpace | None:
+    """Return the model without the columns that its equations imply; None if there are none."""
+    sub, acceptance = context.aggregated, context.acceptance
+    if sub is None:
+        return None
+    return SearchSpace(
+        sub.model,
+        PoolView(acceptance.pool, sub),
+        sub.submit_to(acceptance.submit),
+        InfeasibleView(acceptance.infeasible_points, sub),
+        sub.from_whole,
+    )

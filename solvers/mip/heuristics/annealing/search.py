@@ -20,11 +20,6 @@ from solvers.mip.heuristics.annealing.structure import (
     Structure,
     find_structure,
 )
-from solvers.mip.heuristics.local_search.spaces import (
-    SearchSpace,
-    aggregated_space,
-    full_space,
-)
 from solvers.mip.model import MipModel, Submit
 from solvers.mip.portfolio.credit import SWAPS
 from solvers.mip.portfolio.heuristic import (
@@ -35,6 +30,9 @@ from solvers.mip.portfolio.heuristic import (
     HeuristicContext,
     Needs,
     Report,
+    SearchSpace,
+    aggregated_space,
+    full_space,
 )
 from solvers.native.mip_heuristics_annealing import anneal, sum_up
 

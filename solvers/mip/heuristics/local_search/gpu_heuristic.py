@@ -18,12 +18,16 @@ import numpy as np
 
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.spaces import (
+from solvers.mip.portfolio.heuristic import (
+    OVER,
+    Heuristic,
+    HeuristicContext,
+    Needs,
+    Report,
     SearchSpace,
     aggregated_space,
     full_space,
 )
-from solvers.mip.portfolio.heuristic import OVER, Heuristic, HeuristicContext, Needs, Report
 from solvers.mip.solutions.incumbents import InfeasiblePoint, InfeasiblePoints
 
 WALKERS_SHARE = 0.6

@@ -15,7 +15,6 @@ from solvers.mip.budget import Budget
 from solvers.mip.heuristics.constructive import submit_trivial
 from solvers.mip.heuristics.local_search.layout import Layout
 from solvers.mip.heuristics.local_search.run import Run, walkers_on_cpu
-from solvers.mip.heuristics.local_search.spaces import SearchSpace, aggregated_space, full_space
 from solvers.mip.inference.aggregation import eliminate
 from solvers.mip.portfolio.heuristic import (
     UNFINISHED,
@@ -23,6 +22,9 @@ from solvers.mip.portfolio.heuristic import (
     Heuristic,
     HeuristicContext,
     Report,
+    SearchSpace,
+    aggregated_space,
+    full_space,
 )
 from solvers.mip.solutions.incumbents import (
     IncumbentStore,
