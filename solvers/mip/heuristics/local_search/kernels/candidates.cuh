@@ -48,7 +48,9 @@ BOTH int Walker<Group>::sampled(int rows) const {
 }
 
 // Column of an entry of the sample and the value that it should take. In a long row the first
-// of some entries is taken whose column can move.
+// of some entries is taken whose column can move, and its last entry is always in the sample:
+// binaries stand first, so it is the column that others define, if there is one, and no sample of
+// a long sum meets what that column alone can take up.
 template <class Group>
 BOTH int Walker<Group>::sampled_column(int rows, int candidate, REAL& value, Pair& state) const {
     int at = 0;
@@ -58,6 +60,7 @@ BOTH int Walker<Group>::sampled_column(int rows, int candidate, REAL& value, Pai
         while (at + 1 < rows && candidate >= sample.before[at + 1]) ++at;
     const int length = sample.length[at];
     int j = 0, number = candidate - sample.before[at];
+    if (length > ROW_ENTRIES && number == 0) number = length - 1 - sample.offset[at];
     ROLLED
     for (int look = 0; look < LOOKS && (look == 0 || number < length); ++look) {
         int entry = sample.offset[at] + number;
