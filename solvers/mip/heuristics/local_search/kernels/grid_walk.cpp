@@ -125,7 +125,7 @@ NATIVE_STRUCT(Round, tree, claims, moves, slots, partials, shares, control, team
 
 NATIVE_MODULE(mip_heuristics_local_search_grid_walk) {
     native::expose(module, "turn_rows", &turn_rows, "nodes", "rows", "changed", "violated");
-    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.kernels.grid_walk", CHUNK,
-                     SLOTS, MOVE, PIECES);
+    NATIVE_CONSTANTS(module, "solvers.mip.heuristics.local_search.kernels.grid_walk", CHUNK, SLOTS,
+                     MOVE, PIECES);
     NATIVE_KERNELS(module, walk_grid);
 }
