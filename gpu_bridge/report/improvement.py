@@ -23,7 +23,7 @@ import numpy as np
 
 from gpu_bridge.solution_pool import SAME_VALUE
 from gpu_bridge.verify.residuals import holds
-from gpu_bridge.verify.verify import snap
+from gpu_bridge.verify.snapping import snap
 from solvers.core.errors import OptionError
 from solvers.core.outcome import relative_gap
 from solvers.core.problem import FloatArray, Problem

@@ -11,7 +11,8 @@ import pytest
 from gpu_bridge.options import make_options
 from gpu_bridge.verify import residuals
 from gpu_bridge.verify.residuals import largest_relative_violation, lp_residuals
-from gpu_bridge.verify.verify import APPROXIMATE_WITHIN, gap_closed, snap, verify
+from gpu_bridge.verify.snapping import snap
+from gpu_bridge.verify.verify import APPROXIMATE_WITHIN, gap_closed, verify
 from solvers.core.lp_answer import proves_infeasible, proves_unbounded
 from solvers.core.outcome import Outcome, SolutionStatus, StopReason
 from solvers.core.problem import FloatArray, Problem
