@@ -32,7 +32,7 @@ one right to 1e-4, and 30 of 59 to 1e-6."""
 OBSERVED = 20
 """Reports of PDLP, each of a block of iterations, before its end is forecast."""
 
-EARLIEST, EARLIEST_SECONDS = 0.3, 0.3
+EARLIEST, EARLIEST_SECONDS = 0.4, 0.3
 """Part of it, and seconds at most, before which interior point is not prepared: early enough to be
 ready when it may iterate. Where it was prepared from a tenth on, PDLP took 0.50 and 0.52 s to end
 two models on an H200 that it ends in 0.45 alone, and 0.485 and 0.48 from a quarter on. No
@@ -40,13 +40,12 @@ error of PDLP is waited for: that of an energy system with 4.5 million nonzeros 
 and no later beside the layout of interior point; `auto` took 9.2 s to 1e-6 so, and 10.1 where that
 waited (H200, means of three and four calls)."""
 
-BEGINS, BEGINS_SECONDS = 0.55, 1.0
+BEGINS, BEGINS_SECONDS = 0.65, 1.0
 """Part of it, and seconds at most, before which it does not iterate, and PDLP makes no room for it.
 From PDLP's point it takes half of its time less, and the forecasts of so early are worth little: on
-an H200 races on `lp22` to 1e-8, which PDLP ends in 0.45 s, took 1.66 times as long with a half, and
-1.09 with 0.65; on `leader` 0.95 and 1.12 times as long as interior point alone. By PDLP's errors on
-`lp22` its end is known from 0.51 of that time on. In longer races it iterates as soon as PDLP is
-likely to be later."""
+an H200 races on `lp22` to 1e-8, which PDLP ends in 0.45 s, took 1.66 and 1.52 times as long with
+0.5 and 0.55, and 1.09 with this; on `leader` 0.95, 1.06 and 1.12 times as long as interior point
+alone. In longer races it iterates as soon as PDLP is likely to be later."""
 
 OPTIMISM = 3.0
 """How much longer PDLP takes than its errors say, which fall fast to begin with: those of an energy
