@@ -138,6 +138,7 @@ def _where_it_ends(
     """
     if device.kind != "cuda":
         return solve_on(device)
+    outcome = None
     try:
         with device.activate_first():
             outcome = solve_on(device)
@@ -147,6 +148,7 @@ def _where_it_ends(
         if only_there:
             raise DeviceError(str(error)) from error
         progress.log(f"{str(error).rstrip('.')}. Going on on the CPU.")
+    if outcome is None:  # the error, which holds what was there, is gone
         return solve_on(cpu())
     if only_there or not (small and outcome.stop_reason is StopReason.NUMERICAL_TROUBLE):
         return outcome

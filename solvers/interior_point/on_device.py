@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from solvers.core.device import Device
+from solvers.core.errors import DeviceError
 from solvers.core.problem import Problem
 from solvers.core.threads import start_thread
 from solvers.interior_point.standard_form import Look, Outline, StandardForm
@@ -42,9 +43,16 @@ def csr_on(data: Any, indices: Any, starts: Any, shape: tuple[int, int], device:
 
     CuPy is told so. To find it out it compiles a reduction for each range of sizes, which took 3 s
     each on a machine that had compiled nothing yet.
+
+    Raises
+    ------
+    DeviceError
+        More entries than CuPy's matrices have numbers for.
     """
     if device.kind == "cpu":
         return sp.csr_array((data, indices, starts), shape=shape)
+    if starts[-1] > np.iinfo(np.int32).max:
+        raise DeviceError("On a GPU matrices of interior point have up to two billion entries.")
     from cupyx.scipy.sparse import csr_matrix
 
     places = (device.to_device(part.astype(np.int32, copy=False)) for part in (indices, starts))
@@ -107,20 +115,22 @@ def made_beside(
         yield lambda: placed
         return
     stream = device.xp.cuda.get_current_stream()
-    found: list[Placed | BaseException] = []
+    found: list[Placed] = []
+    failures: list[BaseException] = []
 
     def make() -> None:
         form = outline.form(look, threads)
         with device.xp.cuda.Device(device.index), stream:
-            found.append(Placed(form_on(form, device), problem_on(outline.problem, device)))
+            placed = Placed(form_on(form, device), problem_on(outline.problem, device))
             stream.synchronize()  # whoever asks may use another one
+            found.append(placed)
 
-    thread = start_thread("standard form", make, found.append)
+    thread = start_thread("standard form", make, failures.append)
 
     def there() -> Placed:
         thread.join()
-        if isinstance(found[-1], BaseException):
-            raise found[-1]
+        if failures:
+            raise failures.pop()  # which holds what was sent, and is held by nobody else
         return found[-1]
 
     try:

@@ -10,6 +10,7 @@ import gc
 import itertools
 import shutil
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -227,15 +228,32 @@ def test_a_start_is_judged_on_the_device_as_on_the_host(gpu: PretendedGpu, seed:
     assert counts[2] == counts[1] < counts[0]
 
 
-def test_what_sending_raises_comes_out(gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_sending_raises_comes_out_and_holds_nothing_on_the_cpu(
+    gpu: PretendedGpu, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner, sent = interior_point.solve_form, list[weakref.ref[PretendedGpu]]()
+
     def full(*_: object) -> None:
+        part = PretendedGpu("cuda", "what was sent before")
+        sent.append(weakref.ref(part))
         raise MemoryError("the GPU is full")
 
+    def solve_form(run: Run) -> Outcome:
+        assert sent[0]() is None
+        return inner(run)
+
     monkeypatch.setattr(on_device, "problem_on", full)
+    monkeypatch.setattr(interior_point, "solve_form", solve_form)
     progress = Talking()
     outcome = on_gpu(gpu_bridge.read(DATA / "afiro.mps.gz"), progress)
     assert outcome.device == "cpu"
     assert any("the GPU is full" in line for line in progress.lines)
+
+
+def test_more_products_than_places_of_a_gpu_are_refused(gpu: PretendedGpu) -> None:
+    few, starts = np.zeros(1), np.array([0, 2**31])
+    with pytest.raises(DeviceError, match="two billion"):
+        on_device.csr_on(few, few.astype(np.int32), starts, (1, 1), gpu)
 
 
 class Watching(Progress):
