@@ -55,7 +55,7 @@ class Shape:
     meta: npt.NDArray[np.int32]
     """(slices, 4) int32: as in :class:`solvers.sparse.slices.Slices`."""
     splits: npt.NDArray[np.int32]
-    """(units, 4) int32: Likewise."""
+    """(units, 4) int32: likewise."""
     partials: int
     """Partial sums of rows that have several units."""
 

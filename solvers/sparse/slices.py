@@ -97,7 +97,7 @@ class Slices:
     the first slice of rows with units of their own, the slices those rows have (12-31). Of slices
     of height 1, (rows + 1, 1): where the entries of each row begin, and where the last end."""
     indices: Any
-    """(entries,) int: Columns; of padding too, whose value is zero."""
+    """(entries,) int: columns; of padding too, whose value is zero."""
     values: Any
     """(entries,): coefficients, or codes that stand for places in ``table``."""
     table: Any

@@ -35,7 +35,7 @@ class MultidimensionalKnapsack:
     profit: IntArray
     """(n,) int64."""
     weight: IntArray
-    """(m, n) int64: Non-negative."""
+    """(m, n) int64: non-negative."""
     capacity: IntArray
     """(m,) int64."""
 

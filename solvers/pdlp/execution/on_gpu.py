@@ -63,10 +63,11 @@ class ExecutionMode:
 
 LEFT_FREE = 32
 """Multiprocessors that threads which stay leave to another engine at work on the same GPU, whose
-launches go first (``Device.activate_first``). Interior point took 1.92 s for an energy system of
-365 hours on an H200, alone as beside them, and 2.44 beside launches of each half of an iteration,
-which made 0.83 of PDLP's iterations instead of 0.98. On ``lp22`` it took 0.77 s alone, 1.09 beside
-them and 0.82 beside launches, but these made 0.60 of the iterations instead of 0.95."""
+launches go first (``Device.activate_first``); half of those of a small GPU, on which few would be
+left to PDLP. Interior point took 1.92 s for an energy system of 365 hours on an H200, alone as
+beside them, and 2.44 beside launches of each half of an iteration, which made 0.83 of PDLP's
+iterations instead of 0.98. On ``lp22`` it took 0.77 s alone, 1.09 beside them and 0.82 beside
+launches, but these made 0.60 of the iterations instead of 0.95."""
 
 
 def execution_modes(
@@ -112,7 +113,7 @@ class BlocksOnGpu:
         )
         self._first = self._untried[0]
         processors = int(self._cupy.cuda.Device().attributes["MultiProcessorCount"])
-        self._most_beside = max(1, processors - LEFT_FREE)
+        self._most_beside = max(1, processors // 2, processors - LEFT_FREE)
         self._milliseconds: dict[ExecutionMode, float] = {}
         self._graphs: dict[ExecutionMode, Any] = {}
         self._memory: dict[Synchronisation, tuple[Any, ...]] = {}

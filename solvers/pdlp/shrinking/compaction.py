@@ -165,7 +165,10 @@ class Compaction:
         return self.here is not here
 
     def write_back(self, names: tuple[str, ...] = STANDING) -> None:
-        """Write where the part stands, or only vectors of some names, into the whole's state."""
+        """Write where the part stands, or only vectors of some names, into the whole's state.
+
+        A whole that is no part's forgets what only the check of its last block read.
+        """
         if self._inside is not None:
             self._inside.write_back(self._whole, names)
         else:
