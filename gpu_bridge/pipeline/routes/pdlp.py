@@ -169,8 +169,7 @@ def pdlp_route(
         answer, reduction = solve_reduced(
             problem, reduction, first_order, progress, start, norms, points
         )
-    proof = (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED)
-    if to_vertex and answer.solution_status not in proof and not progress.interrupted:
+    if to_vertex and _leads_on(answer, options) and not progress.interrupted:
         vertex = _crossed_in_time(reduction, answer, options, progress, progress.seconds - began)
         if not _has_to_go_on(problem, vertex, options, progress):
             return vertex
@@ -188,6 +187,13 @@ def pdlp_route(
     del reduced, reduction  # a second model, which the check of the answer has no use for
     polishes = is_back and not to_vertex
     return _polish(problem, answer, first_order, progress) if polishes else answer
+
+
+def _leads_on(answer: Outcome, options: Options) -> bool:
+    """Whether there is a way from PDLP's answer to a vertex, within the limits asked for."""
+    if answer.solution_status in (SolutionStatus.INFEASIBLE, SolutionStatus.UNBOUNDED):
+        return False
+    return options.crossover == "on" or answer.stop_reason is not StopReason.ITERATION_LIMIT
 
 
 def _crossed_in_time(

@@ -43,6 +43,19 @@ def test_large_models_go_to_a_vertex_if_asked_for_only(least, crossover, is_vert
     assert (outcome.basis is not None) is is_vertex
 
 
+@pytest.mark.parametrize(
+    ("crossover", "status"), [("auto", SolutionStatus.NOTHING), ("on", SolutionStatus.OPTIMAL)]
+)
+def test_a_limit_of_iterations_is_no_call_for_a_crossover_unless_asked_for(crossover, status):
+    wishes = {"method": "pdlp", "device": "cpu", "iteration_limit": 200, "crossover": crossover}
+    outcome = gpu_bridge.solve(ADLITTLE, **wishes)
+    assert outcome.solution_status is status
+    assert (outcome.basis is None) is (crossover == "auto")
+    assert (outcome.candidate is None) is (crossover == "on")
+    if crossover == "auto":
+        assert outcome.stop_reason is StopReason.ITERATION_LIMIT
+
+
 def ended_early(problem, outcome, options, progress):
     return replace(outcome, message="crossover ended early")
 
