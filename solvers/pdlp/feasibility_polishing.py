@@ -81,6 +81,11 @@ class UntilFeasible(Progress):
             return StopReason.EXHAUSTED
         return self._outer.should_stop() or super().should_stop()
 
+    @property
+    def shares_gpu(self) -> bool:
+        """Whether another engine is at work on the same GPU, by the caller."""
+        return self._outer.shares_gpu
+
     def iteration(self, count: int, **figures: float | int | str) -> None:
         """Note the primal residual."""
         residual = figures.get("primal_residual")

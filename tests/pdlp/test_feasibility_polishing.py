@@ -15,7 +15,7 @@ from solvers.core.options import EngineOptions
 from solvers.core.outcome import Outcome, SolutionStatus, Start, StopReason
 from solvers.core.problem import Problem
 from solvers.core.progress import Progress
-from solvers.pdlp.feasibility_polishing import PolishingSchedule
+from solvers.pdlp.feasibility_polishing import PolishingSchedule, UntilFeasible
 from solvers.pdlp.settings import DEFAULT
 from tests.cases import through
 from tests.pdlp.lps import random_lp, solve_with_highs
@@ -199,3 +199,11 @@ def test_tries_count_for_the_limit_on_iterations(limit) -> None:
     outcome = pdlp.solve(problem, options, Progress(), settings=EAGER, norms=norms)
     assert outcome.stop_reason is StopReason.ITERATION_LIMIT
     assert outcome.statistics["iterations"] == limit
+
+
+def test_polishing_leaves_room_on_the_gpu_where_its_caller_has_to() -> None:
+    class InCompany(Progress):
+        shares_gpu = True
+
+    assert UntilFeasible(InCompany(), TOLERANCE).shares_gpu
+    assert not UntilFeasible(Progress(), TOLERANCE).shares_gpu
