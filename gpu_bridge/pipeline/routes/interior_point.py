@@ -14,7 +14,7 @@ import numpy as np
 from gpu_bridge.options import Options
 from gpu_bridge.pipeline.race import better
 from gpu_bridge.pipeline.routes import ABANDONED, Choice
-from gpu_bridge.pipeline.routes.pdlp import crossed, mended
+from gpu_bridge.pipeline.routes.pdlp import PRESOLVE_SHARE, crossed, mended
 from gpu_bridge.pipeline.routes.shared_presolve import SharedPresolve
 from gpu_bridge.verify.verify import verify
 from solvers.core.errors import DeviceError
@@ -175,8 +175,11 @@ def _by_engine(
 
     reduction = presolve.unchanged(problem)
     if options.presolve:
+        # PDLP may wait for it
+        seconds = np.inf if presolved is None else PRESOLVE_SHARE * progress.time_left
         presolved = presolved or SharedPresolve()
-        reduction = presolved.reduction(problem, progress, options.threads)
+        with progress.budget(seconds):
+            reduction = presolved.reduction(problem, progress, options.threads)
         if reduction.settled is not None:
             return reduction.settled
         if progress.abandoned:
