@@ -158,13 +158,10 @@ def run_walkers(
         say(f"Local search plans {plan}.")
         try:
             with device.activate():
-                run = Run(task, layout, device, plan, threaded=budget.is_timed)
-                try:
-                    run.run(budget, say, share)
-                finally:
-                    run.close()
-                say(run.summary())
-                return run.counts
+                # no name for the run: it would keep a failed attempt's arrays
+                return Run(task, layout, device, plan, threaded=budget.is_timed).run_once(
+                    budget, say, share
+                )
         except Exception as error:
             if not device.is_out_of_memory(error):
                 raise
@@ -260,10 +257,15 @@ class Run:
         self._count_submissions()
         return self.counts
 
-    def close(self) -> None:
-        """Submit what is left, and end the thread that does it."""
-        self._submissions.close()
+    def run_once(self, budget: Budget, say: Log, share: Callable[[], float] | None) -> WalkerCounts:
+        """Walk as :meth:`run` does for the last time, and submit what is left."""
+        try:
+            self.run(budget, say, share)
+        finally:
+            self._submissions.close()
         self._count_submissions()
+        say(self._summary())
+        return self.counts
 
     def _count_submissions(self) -> None:
         self.counts.submitted = self._submissions.submitted
@@ -440,8 +442,7 @@ class Run:
             self._submissions.add_infeasible(point)
             self._last_infeasible = key
 
-    def summary(self) -> str:
-        """Return what the run came to, in a sentence."""
+    def _summary(self) -> str:
         counts = self.counts
         rate = counts.steps / counts.seconds if counts.seconds > 0.0 else 0.0
         return (

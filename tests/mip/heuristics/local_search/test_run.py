@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -171,6 +174,25 @@ def test_a_full_memory_means_fewer_walkers_and_then_none(monkeypatch):
     assert counts.walkers == 0
     assert tried == [4, 2, 1]
     assert "goes on without it" in lines[-1]
+
+
+def test_an_attempt_that_filled_the_memory_is_gone_before_the_next(monkeypatch):
+    model, attempts, held = CASES["covering"](), [], []
+
+    class Filling(run_module.Fleet):
+        def __init__(self, *arguments):
+            gc.collect()
+            held.extend(one for one in attempts if one() is not None)
+            super().__init__(*arguments)
+            attempts.append(weakref.ref(self))
+
+        def launch(self, steps, walkers=None):
+            raise MemoryError
+
+    monkeypatch.setattr(run_module, "Fleet", Filling)
+    run_walkers(model, cpu(), Acceptance(model), Budget(work=1e6), 1)
+    assert len(attempts) == 3
+    assert not held
 
 
 def test_other_errors_are_not_hidden(monkeypatch):
