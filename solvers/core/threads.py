@@ -179,7 +179,10 @@ def run_beside(
             leave(thread)
         own.abandon()
     if isinstance(found, BaseException):
-        raise found
+        try:
+            raise found
+        finally:
+            del found  # it holds this frame: both would stay, with all that its frames hold
     return None if found is None else found[0]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 import threading
 import warnings
+import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from solvers.core.problem import FloatArray, Problem
 from solvers.core.progress import Progress
 from solvers.interior_point import analysis, directions, loop, on_host
 from solvers.interior_point.on_host import OnHost
+from solvers.interior_point.standard_form import Outline
 from tests.cases import through
 from tests.interior_point.lps import of_every_kind
 from tests.locations import DATA
@@ -215,6 +218,27 @@ def test_a_system_that_does_not_fit_is_refused_in_words(monkeypatch: pytest.Monk
     outcome = gpu_bridge.solve(problem, method="ipm")
     assert "HiGHS's interior point takes over" in outcome.log
     assert outcome.objective == pytest.approx(225494.963162)
+
+
+def test_highs_takes_over_without_what_the_refused_method_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, structure_of, by_highs = list[weakref.ref[Outline]](), analysis.structure_of, highs.solve
+
+    def seen(outline: Outline, place: str) -> bytes:
+        made.append(weakref.ref(outline))
+        return structure_of(outline, place)
+
+    def solve(*given: Any) -> Outcome:
+        assert made[0]() is None
+        return by_highs(*given)
+
+    monkeypatch.setattr(interior_point, "structure_of", seen)
+    monkeypatch.setattr(analysis, "free_memory", lambda: 1e4)
+    monkeypatch.setattr(highs, "solve", solve)
+    outcome = gpu_bridge.solve(gpu_bridge.read(DATA / "adlittle.mps.gz"), method="ipm")
+    assert outcome.objective == pytest.approx(225494.963162)
+    assert len(made) == 1
 
 
 def test_factorisations_that_outlast_the_limit_are_refused_in_words(

@@ -67,8 +67,9 @@ def run(
         return within_limit(work, progress, "ipm")
     except DeviceError as failure:  # the matrices do not fit
         progress.log(f"{failure} HiGHS's interior point takes over.")
-        chosen = dataclasses.replace(options, lp_algorithm="ipm")
-        return highs.solve(problem, chosen, progress, start)
+    # now that no frame of the error's holds them
+    chosen = dataclasses.replace(options, lp_algorithm="ipm")
+    return highs.solve(problem, chosen, progress, start)
 
 
 class _BeforeIterating(DetachableProgress):
