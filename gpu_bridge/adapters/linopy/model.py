@@ -28,7 +28,7 @@ class SolverModel:
     integrality: BoolArray
     """(n,) of bool."""
     matrix: Any
-    """(m, n) sparse by rows: none where there are no rows."""
+    """(m, n) sparse by rows; None where there are no rows."""
     row_lower: FloatArray
     row_upper: FloatArray
     """(m,) each."""
