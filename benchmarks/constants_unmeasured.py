@@ -105,6 +105,7 @@ REASONS: dict[str, tuple[str, ...]] = {
         "knapsack.multidimensional.memetic.DISPUTE",
         "knapsack.multidimensional.primal_heuristics.STEPS_PER_GPU_TRIAL",
         "knapsack.multidimensional.primal_heuristics.TEMPERINGS",
+        "mip.heuristics.local_search.run.MOST_SCORED",
         "mip.heuristics.local_search.run.STEP_WORK",
         "mip.heuristics.local_search.run.UNTIMED_STEPS",
         "mip.proof_stage.MOST_THREADS",

@@ -47,6 +47,10 @@ FIRST_STEPS = 64
 UNTIMED_STEPS = 200
 """Steps of a slice where no clock may decide."""
 
+MOST_SCORED = 4e7
+"""Entries that a slice on the CPU should score at most, a quarter of a second: where columns are
+long, a step may score all there are, some of them several times."""
+
 ROUND_SECONDS = 2.0
 """Longest time between rounds where steps are slow."""
 
@@ -237,7 +241,7 @@ class Run:
         self._places: Places | None = None
         self._own: list[FloatArray] = []
         self._round_steps = float(FIRST_ROUND)
-        self._charged = 0.0
+        self._charged = self._scored = 0.0
         self._submissions = Submissions(task.submit, task.source, threaded=threaded)
         self._threaded = threaded
         self._steps = self._walked = 0
@@ -291,6 +295,8 @@ class Run:
                 if share is not None:
                     self._pause(share())
                 self._steps = steps_for(SLICE_SECONDS, steps, self._fleet.seconds())
+            elif not self._on_gpu:
+                self._steps = min(UNTIMED_STEPS, steps_for(MOST_SCORED, steps, self._scored))
         if not self._threaded:
             self._submissions.hand_over()
 
@@ -312,6 +318,9 @@ class Run:
         self._aim(records)
         fleet.steer(records)
         steps = FIRST_STEPS if self._timed else UNTIMED_STEPS
+        if not self._on_gpu:
+            every = max(1, fleet.walkers * self._layout.entries)
+            steps = max(1, min(steps, int(MOST_SCORED / every)))
         if not self._timed:
             fleet.keep_first(plan.first)
         elif len(plan.ladder) > 1:
@@ -331,7 +340,8 @@ class Run:
         counts.slices += 1
         counts.steps += steps * self._fleet.walkers
         counts.moves = int(records[:, Field.MOVES].sum())
-        counts.visited = float(records[:, Field.VISITED].sum())
+        visited = float(records[:, Field.VISITED].sum())
+        self._scored, counts.visited = visited - counts.visited, visited
         counts.seconds += self._fleet.seconds()
         on_cpu = counts.visited + counts.steps * STEP_WORK
         work = counts.visited * GPU_WORK if self._on_gpu else on_cpu

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
 
 from solvers.core.problem import FloatArray
 from solvers.mip.budget import Budget
-from solvers.mip.heuristics.local_search.run import WalkerCounts, walkers_on_cpu
+from solvers.mip.heuristics.local_search.run import MOST_SCORED, WalkerCounts, walkers_on_cpu
 from solvers.mip.model import MipModel, is_feasible
 from solvers.mip.solutions.incumbents import Found, InfeasiblePoints, Pool
+from tests.mip.heuristics.local_search.cases import model_of
 from tests.mip.heuristics.local_search.models import (
     INF,
     assignment,
@@ -168,3 +170,14 @@ def test_integers_without_bounds_walk_far():
 def test_odd_shapes(found, best):
     pool, _, _ = gathered(found, work=5e5)
     assert pool.objective == best
+
+
+@pytest.mark.parametrize("budget", [Budget(work=1.0), Budget(seconds=60.0)], ids=["work", "clock"])
+def test_a_slice_scores_only_so_much_where_a_step_scores_every_entry(budget, monkeypatch):
+    monkeypatch.setattr(Budget, "spent", lambda self: walkers.counts.slices > 0)
+    rng = np.random.default_rng(0)
+    matrix = sp.csr_matrix(rng.integers(1, 10, size=(50_000, 20)).astype(float))
+    long_columns = model_of(-np.ones(20), matrix, -INF, np.full(50_000, 50.0))
+    walkers = walkers_on_cpu(long_columns, lambda x, source: False, 0)
+    visited = walkers.run(budget).visited
+    assert 0.0 < visited <= 4.0 * MOST_SCORED  # a step scores some entries several times
