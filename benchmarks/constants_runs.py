@@ -125,12 +125,12 @@ def _digest(points: Sequence[Any]) -> str:
 def walks(
     path: Path, best: float | None, seed: int, group: str, arguments: argparse.Namespace
 ) -> Result:
-    """Let the twins of the GPU's walkers walk, then that of the one whole-GPU walker."""
+    """Let walkers of the CPU walk, then the twin of the one that a whole GPU drives."""
     import gpu_bridge as gb
     from solvers.core.device import cpu
     from solvers.mip.budget import Budget
     from solvers.mip.heuristics.local_search import fleet
-    from solvers.mip.heuristics.local_search import run as gpu_run
+    from solvers.mip.heuristics.local_search import run as walkers
     from solvers.mip.heuristics.local_search.fleet import Plan
     from solvers.mip.heuristics.local_search.grid_wide import GRID_KERNEL
     from solvers.mip.model import MipModel, is_feasible
@@ -148,8 +148,8 @@ def walks(
             return is_feasible(model, x) and pool.add(Point(x, model.objective_at(x), 0.0, source))
 
         budget = Budget(work=1e9 * arguments.work)
-        with mock.patch.object(gpu_run, "plan_for", plan):
-            gpu_run.run_walkers(model, cpu(), submit, budget, seed, pool=pool)
+        with mock.patch.object(walkers, "plan_for", plan):
+            walkers.run_walkers(model, cpu(), submit, budget, seed, pool=pool)
         found = pool.points()
         points += [one.x for one in found]
         objective = min((one.objective for one in found), default=None)
