@@ -117,7 +117,7 @@ def test_a_crossover_cut_short_keeps_the_point(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(child, "run_task", _runs_into_the_limit)
     monkeypatch.setattr(pdlp_route, "HELD_FROM_SECONDS", 0.0)
     progress = Progress(60.0)
-    options = make_options(method="pdlp", device="cpu", iteration_limit=2000)
+    options = make_options(method="pdlp", device="cpu", iteration_limit=2000, crossover="on")
     found = pdlp_route.pdlp_route(SYSTEM, options, progress)
     assert "crossover ended early" in found.message
     answer = verify(SYSTEM, found, options)
